@@ -45,7 +45,8 @@ const isData = (address: string) => /(^|\.)(data|ephemeral)\.[^.]+\.[^.]+$/.test
 /** Reads one plan's evidence; the results apply to its resources. */
 const judgeOf = (plan: PlanEvidence) => {
   const changes = plan.evidence.resourceChanges ?? []
-  const drift = new Map((plan.evidence.resourceDrift ?? []).map((change) => [change.address, change]))
+  const live = (plan.evidence.resourceDrift ?? []).filter(({ deposed }) => deposed === undefined)
+  const drift = new Map(live.map((change) => [change.address, change]))
   const moving = new Set(
     [...changes.filter(({ mode }) => mode === "managed"), ...drift.values()].map(({ address }) =>
       configurationAddress(address)
@@ -100,6 +101,8 @@ const judgeOf = (plan: PlanEvidence) => {
     isOf(change, "create") !== isOf(change, "delete") || isOf(change, "forget") || change.actions.includes("no-op")
 
   return (change: ResourceChange): ReadonlyArray<ChangeCause> => {
+    // A replacement created the new object and could not destroy this one.
+    if (change.deposed !== undefined) return [unfinished]
     const drifted = drift.get(change.address) ?? drift.get(change.previousAddress ?? "")
     if (isPutBack(change, drifted)) return [named("drift", [change.address])]
     if (change.reason === "replace_because_tainted") return [unfinished]

@@ -10,7 +10,7 @@ import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { PlanDetailsJson, present, RunRow } from "../run/RunRow.ts"
 import { changedAttributes } from "./StateDifferences.ts"
-import { ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+import { originOf, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
 /** One resource of a Capsule. */
 export interface ResourceName {
@@ -35,7 +35,8 @@ const Current = rowShape({
 
 /** A period during which the resource did not change, and when the state that ended it was committed. */
 const Period = rowShape({
-  ...ResourceVersionRow.only("digest", "attributes", "valid_from", "valid_to", "run_id", "changed_at").columns,
+  ...ResourceVersionRow.only("address", "attributes", "tainted", "valid_from", "valid_to", "run_id", "changed_at")
+    .columns,
   ended_by_run_id: ResourceVersionRow.columns.ended_by_run_id,
   ended_at: Schema.NullOr(Timestamp)
 })
@@ -80,6 +81,13 @@ const shownRun = (runId: RunId, runs: ReadonlyMap<RunId, ChangeRun>) => {
   }
 }
 
+const changeFrom = (older: Period, period: Period) => {
+  const names = changedAttributes(older, period)
+  if (older.address === period.address) return { change: "changed", changedAttributes: names }
+  const moved = { change: "moved", previousAddress: older.address }
+  return names.length === 0 ? moved : { ...moved, changedAttributes: names }
+}
+
 /** The changes to a resource at both ends of a period, newest first. */
 const eventsOf = (
   period: Period,
@@ -87,16 +95,19 @@ const eventsOf = (
   older: Period | undefined,
   runs: ReadonlyMap<RunId, ChangeRun>
 ): ReadonlyArray<ResourceEvent> => {
-  const { changed_at, ended_at, ended_by_run_id, run_id, valid_from, valid_to } = period
+  const { changed_at, ended_at, ended_by_run_id, run_id, tainted, valid_from, valid_to } = period
   const isRemoved = valid_to !== null && valid_to !== newerFrom && ended_by_run_id !== null
   const removed = isRemoved
     ? [{ change: "removed", generation: valid_to, ...present({ at: ended_at }), run: shownRun(ended_by_run_id, runs) }]
     : []
-  const begun = { generation: valid_from, at: changed_at, run: shownRun(run_id, runs) }
+  const begun = {
+    generation: valid_from,
+    at: changed_at,
+    run: shownRun(run_id, runs),
+    ...(tainted === 1 ? { tainted: true } : {})
+  }
   const first =
-    older?.valid_to === valid_from
-      ? { change: "changed", ...begun, changedAttributes: changedAttributes(older, period) }
-      : { change: "added", ...begun }
+    older?.valid_to === valid_from ? { ...begun, ...changeFrom(older, period) } : { change: "added", ...begun }
   return [...removed, first].map((event) => decodeEvent(event))
 }
 
@@ -142,7 +153,7 @@ export class ResourceHistory extends Context.Service<
           ORDER BY created_at DESC, id DESC LIMIT 1`)
         if (check === undefined) return undefined
         const found = PlanDetailsJson.read(check.plan_details).resourceDrift?.find(
-          (change) => change.address === address
+          (change) => change.address === address && change.deposed === undefined
         )
         if (found === undefined) return undefined
         const changed = found.changedAttributes.map(({ name }) => name)
@@ -172,13 +183,20 @@ export class ResourceHistory extends Context.Service<
         if (current === undefined) return yield* notFound("Capsule")
         const after = anchor === undefined ? undefined : Number(anchor[0])
         const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
+        // The object that is at this address now, or was last: its history goes through its moves.
+        const [last] = yield* Effect.orDie(ResourceVersionRow.some(sql, "address", "origin")`
+          SELECT address, origin FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
+          ORDER BY valid_from DESC LIMIT 1`)
+        const origin = last === undefined ? address : originOf(last)
         // One more than shown, since a change is the difference from the preceding period.
         const rows = yield* Effect.orDie(
-          Period.rows(sql)`SELECT v.digest, v.attributes, v.valid_from, v.valid_to, v.run_id, v.changed_at,
+          Period.rows(sql)`SELECT v.address, v.attributes, v.tainted, v.valid_from, v.valid_to, v.run_id, v.changed_at,
             v.ended_by_run_id, s.created_at AS ended_at
           FROM resource_versions v
           LEFT JOIN state_versions s ON s.capsule_id = v.capsule_id AND s.generation = v.valid_to
-          WHERE v.capsule_id = ${capsuleId} AND v.address = ${address} AND v.deposed = ${deposed}${older}
+          WHERE v.capsule_id = ${capsuleId} AND v.deposed = ${deposed}
+            AND (v.address = ${origin} AND v.origin IS NULL OR v.origin = ${origin})${older}
           ORDER BY v.valid_from DESC LIMIT ${page.limit + 1}`
         )
         const shown = rows.slice(0, page.limit)
@@ -196,9 +214,9 @@ export class ResourceHistory extends Context.Service<
           drift,
           indexed: current.current_state_version_id === null || current.outcome === "indexed"
         }
-        const last = shown.at(-1)
-        if (rows.length <= page.limit || last === undefined) return answer
-        return { ...answer, nextCursor: yield* cursors.encode(binding, [String(last.valid_from)]) }
+        const oldest = shown.at(-1)
+        if (rows.length <= page.limit || oldest === undefined) return answer
+        return { ...answer, nextCursor: yield* cursors.encode(binding, [String(oldest.valid_from)]) }
       })
 
       return ResourceHistory.of({ history })

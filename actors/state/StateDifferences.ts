@@ -1,6 +1,6 @@
 import type { OutputDifference, ResourceDifference } from "../../schema/records/StateResource.ts"
 import { instanceName } from "./StateEntries.ts"
-import { AttributesJson, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
+import { AttributesJson, originOf, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
 
 /** The generations being compared, in the requested direction. */
 export interface Compared {
@@ -53,12 +53,16 @@ export const changedAttributes = (
     .toSorted()
 }
 
-const shownInstance = ({ address, deposed, provider, type }: ResourceVersionRow) => ({
+const shownInstance = ({ address, deposed, provider, tainted, type }: ResourceVersionRow) => ({
   address,
   type,
   provider,
-  ...(deposed === "" ? {} : { deposed })
+  ...(deposed === "" ? {} : { deposed }),
+  ...(tainted === 1 ? { tainted: true as const } : {})
 })
+
+/** The name of an object that stays the same when it moves. */
+const objectName = (row: ResourceVersionRow) => instanceName({ address: originOf(row), deposed: row.deposed })
 
 /** A resource that differs, under the name it is sorted by. */
 export interface NamedDifference {
@@ -68,15 +72,26 @@ export interface NamedDifference {
 
 /** How each resource changed. A resource that changed and then changed back counts as equal. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
-  pairs(sides, instanceName).flatMap(({ after, before, name }): ReadonlyArray<NamedDifference> => {
-    if (after === undefined) {
-      return before === undefined ? [] : [{ name, difference: { ...shownInstance(before), change: "removed" } }]
-    }
-    if (before === undefined) return [{ name, difference: { ...shownInstance(after), change: "added" } }]
-    if (before.digest === after.digest && before.provider === after.provider) return []
-    const difference = { ...shownInstance(after), change: "changed" as const }
-    return [{ name, difference: { ...difference, changedAttributes: changedAttributes(before, after) } }]
-  })
+  pairs(sides, objectName)
+    .flatMap(({ after, before, name: object }): ReadonlyArray<NamedDifference> => {
+      const row = after ?? before
+      // Several objects may have had the same address.
+      const name = row === undefined ? object : [...new Set([instanceName(row), object])].join(" ")
+      if (after === undefined) {
+        return before === undefined ? [] : [{ name, difference: { ...shownInstance(before), change: "removed" } }]
+      }
+      if (before === undefined) return [{ name, difference: { ...shownInstance(after), change: "added" } }]
+      const isSame = before.digest === after.digest && before.provider === after.provider
+      if (before.address !== after.address) {
+        const names = changedAttributes(before, after)
+        const moved = { ...shownInstance(after), change: "moved" as const, previousAddress: before.address }
+        return [{ name, difference: names.length === 0 ? moved : { ...moved, changedAttributes: names } }]
+      }
+      if (isSame) return []
+      const difference = { ...shownInstance(after), change: "changed" as const }
+      return [{ name, difference: { ...difference, changedAttributes: changedAttributes(before, after) } }]
+    })
+    .toSorted(byName)
 
 /** How each Output changed. */
 export const outputDifferences = (sides: Sides<OutputVersionRow>): ReadonlyArray<OutputDifference> =>

@@ -18,6 +18,9 @@ export interface IndexKeys {
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
+  /** The object's first address in the index, which its digests are keyed by: they stay comparable when it moves. */
+  readonly origin: string
+  readonly tainted: boolean
   readonly type: string
   readonly provider: string
   readonly objectId: string | null
@@ -54,33 +57,42 @@ const isWithin = (text: string, secret: string): boolean => {
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined ? null : object.id
 
-/** Whether the index already contains this. */
-export type IsIndexed = (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
+type Instance = Pick<ResourceEntry, "address" | "deposed">
 
-const resourceEntry = (keys: IndexKeys, object: ObjectContents, isIndexed: IsIndexed): ResourceEntry => {
-  const { address, deposed, provider, type } = object
+/** What the index already contains. */
+export interface IndexedObjects {
+  /** Whether it contains this version. */
+  readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
+  readonly originOf: (instance: Instance) => string
+}
+
+const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: IndexedObjects): ResourceEntry => {
+  const { address, deposed, provider, tainted, type } = object
+  const origin = indexed.originOf({ address, deposed })
   const attributes = [...Redacted.value(object.attributes)]
   const digest = (...parts: ReadonlyArray<string>) =>
-    keyedDigest(keys.contents, ...[address, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
+    keyedDigest(keys.contents, ...[origin, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
   const entry = {
     address,
     deposed,
+    origin,
+    tainted,
     type,
     provider,
     objectKey: keyOfObject(keys, object),
-    digest: digest("object", ...attributes.flat())
+    digest: digest("object", ...attributes.flat(), ...(tainted ? ["tainted"] : []))
   }
   return {
     ...entry,
     objectId: shownId(object),
-    attributes: isIndexed(entry)
+    attributes: indexed.isIndexed(entry)
       ? undefined
       : Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
   }
 }
 
 /** The name of an instance within a Capsule. */
-export const instanceName = ({ address, deposed }: { readonly address: string; readonly deposed: string }): string =>
+export const instanceName = ({ address, deposed }: Instance): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
 /** What the index stores about a state, without anything that the index or the database must not reveal. */
@@ -97,10 +109,10 @@ export const stateEntries = Effect.fnUntraced(function* (
   keys: IndexKeys,
   state: Uint8Array,
   inputs: ReadonlyArray<SecretText> | undefined,
-  isIndexed: IsIndexed
+  indexed: IndexedObjects
 ) {
   const found: Array<ResourceEntry> = []
-  const contents = yield* stateContents(state, (object) => void found.push(resourceEntry(keys, object, isIndexed)))
+  const contents = yield* stateContents(state, (object) => void found.push(resourceEntry(keys, object, indexed)))
   if (Option.isNone(contents)) return Option.none<StateEntries>()
   const secrets =
     inputs === undefined

@@ -6,15 +6,16 @@ import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 import { Vault } from "../vault/Vault.ts"
+import { PlanDetailsJson, RunRow } from "../run/RunRow.ts"
 import {
+  type IndexedObjects,
   type IndexKeys,
   instanceName,
-  type IsIndexed,
   keyOfObject,
   type ResourceEntry,
   stateEntries
 } from "./StateEntries.ts"
-import { AttributesJson, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+import { AttributesJson, originOf, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
 /** A StateVersion to read. */
 export interface IndexedState {
@@ -79,9 +80,32 @@ export class StateIndex extends Context.Service<
       })
 
       const presentOf = (capsuleId: CapsuleId) =>
-        ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest")`
-          SELECT address, deposed, provider, object_id, digest FROM resource_versions
+        ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest", "origin")`
+          SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+
+      /** The earlier address of each object that the Run's plan has moved, by its new one. */
+      const movesOf = Effect.fnUntraced(function* (runId: RunId) {
+        const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
+          JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
+        const changes = plan === undefined ? [] : (PlanDetailsJson.read(plan.plan_details).resourceChanges ?? [])
+        return new Map(
+          changes.flatMap(({ address, previousAddress }) =>
+            previousAddress === undefined ? [] : [[address, previousAddress] as const]
+          )
+        )
+      })
+
+      /** A name that no other object of the Capsule has, also none that has moved away from this address. */
+      const newOrigins = Effect.fnUntraced(function* (
+        { capsuleId, generation }: IndexedState,
+        moving: Iterable<string>
+      ) {
+        const moved = yield* ResourceVersionRow.some(sql, "origin")`SELECT DISTINCT origin FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND origin IS NOT NULL`
+        const taken = new Set<string | null>([...moved.map(({ origin }) => origin), ...moving])
+        return (address: string) => (taken.has(address) ? `${address} @${generation}` : address)
+      })
 
       const replaceResources = Effect.fnUntraced(function* (
         version: IndexedState,
@@ -98,8 +122,9 @@ export class StateIndex extends Context.Service<
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }
-          if (entry?.digest === row.digest && entry.provider === row.provider) same.add(name)
-          else {
+          if (entry?.digest === row.digest && entry.provider === row.provider && entry.origin === originOf(row)) {
+            same.add(name)
+          } else {
             yield* sql`UPDATE resource_versions
               SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address} AND deposed = ${row.deposed} AND valid_to IS NULL`
@@ -117,6 +142,8 @@ export class StateIndex extends Context.Service<
             object_id: entry.objectId,
             object_key: entry.objectKey,
             attributes: AttributesJson.write(entry.attributes ?? {}),
+            origin: entry.origin === entry.address ? null : entry.origin,
+            tainted: entry.tainted ? 1 : 0,
             digest: entry.digest,
             valid_from: generation,
             run_id: runId,
@@ -156,14 +183,30 @@ export class StateIndex extends Context.Service<
         if (!(yield* isNext(version))) return
         const { capsuleId, generation, id, secrets, state, workspaceId } = version
         const present = yield* presentOf(capsuleId)
-        const digests = new Map(present.map((row) => [instanceName(row), row]))
-        const isIndexed: IsIndexed = (entry) => {
-          const row = digests.get(instanceName(entry))
-          return row?.digest === entry.digest && row.provider === entry.provider
+        const rows = new Map(present.map((row) => [instanceName(row), row]))
+        const moves = yield* movesOf(version.runId)
+        const left = new Set(moves.values())
+        const moving = [...left].flatMap((address) => {
+          const row = rows.get(address)
+          return row === undefined ? [] : [originOf(row)]
+        })
+        const newOrigin = yield* newOrigins(version, moving)
+        const indexed: IndexedObjects = {
+          isIndexed: (entry) => {
+            const row = rows.get(instanceName(entry))
+            return row?.digest === entry.digest && row.provider === entry.provider && originOf(row) === entry.origin
+          },
+          originOf: ({ address, deposed }) => {
+            const before = moves.get(address)
+            const moved = before === undefined ? undefined : rows.get(instanceName({ address: before, deposed }))
+            // An object that has moved away takes its name along.
+            const row = moved ?? (left.has(address) ? undefined : rows.get(instanceName({ address, deposed })))
+            return row === undefined ? newOrigin(address) : originOf(row)
+          }
         }
         const keys = yield* keysOf(workspaceId, capsuleId)
         const entries =
-          state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, isIndexed)
+          state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, indexed)
         if (Option.isSome(entries)) {
           yield* replaceResources(version, present, entries.value.resources)
           yield* replaceOutputs(version, entries.value.outputs)

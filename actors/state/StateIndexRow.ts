@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
-import { type RowOf, table } from "../database/Table.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** StateVersions that have been read. Each Capsule's StateVersions are read in the order of their generations. */
 export const StateIndexRow = table("state_indexes", {
@@ -33,23 +33,34 @@ const versionColumns = {
 }
 
 /** Instances of managed resources, by generation range. */
-export const ResourceVersionRow = table("resource_versions", {
-  ...versionColumns,
-  address: Schema.String,
-  deposed: Schema.String,
-  type: Schema.String,
-  provider: Schema.String,
-  /** `NULL` where it is, or may be, a secret. */
-  object_id: Schema.NullOr(Schema.String),
-  /** Keyed digest of the real object's identity in the Workspace; `NULL` if it has none. */
-  object_key: Schema.NullOr(Schema.String),
-  attributes: AttributesJson
-})
+export const ResourceVersionRow = table(
+  "resource_versions",
+  {
+    ...versionColumns,
+    address: Schema.String,
+    deposed: Schema.String,
+    type: Schema.String,
+    provider: Schema.String,
+    /** `NULL` where it is, or may be, a secret. */
+    object_id: Schema.NullOr(Schema.String),
+    /** Keyed digest of the real object's identity in the Workspace; `NULL` if it has none. */
+    object_key: Schema.NullOr(Schema.String),
+    attributes: AttributesJson,
+    /** The object's first address, if it has moved since; unique in its Capsule. */
+    origin: Schema.NullOr(Schema.String),
+    tainted: Flag
+  },
+  ["tainted"]
+)
 export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 
 /** Outputs of the tool's state, by generation range. */
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
+
+/** The name of an object for as long as it exists, wherever it moves. */
+export const originOf = ({ address, origin }: Pick<ResourceVersionRow, "address" | "origin">): string =>
+  origin ?? address
 
 /** SQL: whether the StateVersion `version` contains the object in row `row`. */
 export const heldByVersion = (row: string, version: string): string =>

@@ -34,7 +34,8 @@ const Current = rowShape({
 })
 
 const Listed = rowShape({
-  ...ResourceVersionRow.only("address", "deposed", "type", "provider", "object_id", "run_id", "changed_at").columns,
+  ...ResourceVersionRow.only("address", "deposed", "type", "provider", "object_id", "tainted", "run_id", "changed_at")
+    .columns,
   resolved_commit: RunRow.columns.resolved_commit
 })
 
@@ -49,6 +50,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     type: row.type,
     provider: row.provider,
     ...(row.deposed === "" ? {} : { deposed: row.deposed }),
+    ...(row.tainted === 1 ? { tainted: true } : {}),
     ...(row.object_id === null ? {} : { id: row.object_id }),
     changedByRunId: row.run_id,
     changedAt: row.changed_at,
@@ -108,7 +110,8 @@ export class StateResources extends Context.Service<
         ]
         const rows = yield* Effect.orDie(Listed.rows(
           sql
-        )`SELECT v.address, v.deposed, v.type, v.provider, v.object_id, v.run_id, v.changed_at, r.resolved_commit
+        )`SELECT v.address, v.deposed, v.type, v.provider, v.object_id, v.tainted, v.run_id, v.changed_at,
+            r.resolved_commit
           FROM resource_versions v LEFT JOIN runs r ON r.id = v.run_id
           WHERE ${sql.and(conditions)} ORDER BY v.address, v.deposed LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)

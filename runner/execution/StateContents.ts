@@ -17,6 +17,8 @@ import { type Extent, type StateLayout, stateLayout } from "./StateScan.ts"
 export interface ObjectContents extends ManagedObject {
   /** For an object that is still waiting to be destroyed after its replacement: its distinguishing key. Empty for others. */
   readonly deposed: string
+  /** Whether the tool has marked it as damaged and will replace it. */
+  readonly tainted: boolean
   /** Whether the state marks its `id`, or all of it, as sensitive. */
   readonly isIdSensitive: boolean
   /** The JSON text of each attribute that has a value, by name. */
@@ -34,6 +36,7 @@ export interface StateContents {
 const objectContents = ({ instance, object }: ManagedInstance): ObjectContents => ({
   ...object,
   deposed: instance.deposed ?? "",
+  tainted: instance.status === "tainted",
   isIdSensitive: (instance.sensitive_attributes ?? []).some(([first]) => first === undefined || first.value === "id"),
   attributes: Redacted.make(
     new Map(

@@ -5,6 +5,8 @@ export const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unkno
 export const Instance = Schema.Struct({
   index_key: Schema.optionalKey(Schema.Unknown),
   deposed: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  /** `tainted`, or absent. */
+  status: Schema.optionalKey(Schema.NullOr(Schema.String)),
   attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
 })

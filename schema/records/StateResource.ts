@@ -9,7 +9,9 @@ const instance = {
   /** The provider's address, such as `hashicorp/aws`. */
   provider: Schema.String,
   /** The key of an object that is still waiting to be destroyed after it was replaced. */
-  deposed: Schema.optionalKey(Schema.String)
+  deposed: Schema.optionalKey(Schema.String),
+  /** Whether the tool has marked it as damaged and will replace it. */
+  tainted: Schema.optionalKey(Schema.Literal(true))
 }
 
 /** An instance of a managed resource, without its values. */
@@ -26,16 +28,23 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** How a resource changed between two StateVersions. */
+/** How something changed between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
+/** A resource that `moved` may have changed, too. */
+const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])
+const objectChange = {
+  change: ObjectChange,
+  /** For `moved`. */
+  previousAddress: Schema.optionalKey(Schema.String),
+  /** Names of attributes, for `changed`, and for `moved` if any changed. */
+  changedAttributes: Schema.optionalKey(Schema.Array(Schema.String))
+}
 
 /** A resource that differs between two StateVersions. */
 export class ResourceDifference extends Schema.Opaque<ResourceDifference>()(
   Schema.Struct({
     ...instance,
-    change: StateChange,
-    /** Names of attributes, for `changed`. */
-    changedAttributes: Schema.optionalKey(Schema.Array(Schema.String))
+    ...objectChange
   }).annotate({ identifier: "ResourceDifference" })
 ) {}
 
@@ -81,12 +90,12 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
 /** One change in the history of a resource. */
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
-    change: StateChange,
+    ...objectChange,
+    /** Whether the change left the object marked as damaged. */
+    tainted: Schema.optionalKey(Schema.Literal(true)),
     /** The generation of the state that contains it. */
     generation: Schema.Int,
     at: Schema.optionalKey(Timestamp),
-    /** Names of attributes, for `changed`. */
-    changedAttributes: Schema.optionalKey(Schema.Array(Schema.String)),
     run: ResourceChangeRun
   }).annotate({ identifier: "ResourceEvent" })
 ) {}

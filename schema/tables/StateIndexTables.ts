@@ -46,3 +46,10 @@ export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE INDEX output_versions_current ON output_versions (capsule_id, name) WHERE valid_to IS NULL`,
   `CREATE INDEX output_versions_ended ON output_versions (capsule_id, valid_to)`
 ]
+
+/** Where an object began before it moved, and whether it is tainted; objects that were read earlier have neither until they change. */
+export const movedObjectColumns: ReadonlyArray<string> = [
+  `ALTER TABLE resource_versions ADD COLUMN origin TEXT`,
+  `ALTER TABLE resource_versions ADD COLUMN tainted INTEGER NOT NULL DEFAULT 0`,
+  `CREATE INDEX resource_versions_by_origin ON resource_versions (capsule_id, origin) WHERE origin IS NOT NULL`
+]

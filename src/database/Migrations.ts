@@ -65,7 +65,7 @@ import {
   sourceRemovalColumns,
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
-import { stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
+import { movedObjectColumns, stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { sealedPartTables, vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -147,7 +147,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0056_plan_details": planDetailColumns,
   "0057_reviewed_refs": reviewedRefsColumns,
   "0058_plan_authors": planAuthorTables,
-  "0059_acknowledgements": acknowledgementColumns
+  "0059_acknowledgements": acknowledgementColumns,
+  "0060_moved_objects": movedObjectColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -66,6 +66,8 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
+  /** Whether a path has been drawn: from then on, a change outside of any element needs its own. */
+  let isLed = false
   const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
     lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))
   const removed = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
@@ -88,7 +90,13 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
     ]
   }
 
-  const children = (node: JsonNode, all: ReadonlyArray<JsonNode>, depth: number, path: ReadonlyArray<string>) => {
+  const children = (
+    node: JsonNode,
+    all: ReadonlyArray<JsonNode>,
+    depth: number,
+    path: ReadonlyArray<string>,
+    inElement: boolean
+  ) => {
     const lines: Array<DifferenceLine> = []
     const isObject = isJsonObject(node.after)
     const isShort = isObject && printed(node.after ?? null, undefined, 0, "", isText).length <= wholeElement
@@ -97,7 +105,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const child = all[index]
       if (child === undefined) return []
       const comma = index === all.length - 1 ? "" : ","
-      return nodeLines(child, depth, comma, path)
+      return nodeLines(child, depth, comma, path, inElement)
     }
     for (let at = 0; at < all.length; ) {
       if (all[at]?.state !== "same") {
@@ -145,16 +153,21 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
     node: JsonNode,
     depth: number,
     comma: string,
-    path: ReadonlyArray<string>
+    path: ReadonlyArray<string>,
+    inElement: boolean
   ): ReadonlyArray<DifferenceLine> => {
     const own = node.index === undefined ? path : [...path.slice(0, -1), `${path.at(-1) ?? ""}[${node.index + 1}]`]
-    const lead: ReadonlyArray<DifferenceLine> =
-      node.index !== undefined &&
-      node.state !== "same" &&
-      node.state !== "moved" &&
-      isJsonObject(node.after ?? node.before)
+    const isElement = node.index !== undefined && isJsonObject(node.after ?? node.before)
+    const isChanged = node.state !== "same" && node.state !== "moved"
+    const isOutside = isLed && !inElement && node.children === undefined && node.key !== undefined
+    const lead: ReadonlyArray<DifferenceLine> = !isChanged
+      ? []
+      : isElement
         ? [{ kind: "path", path: pathOf(own, node) }]
-        : []
+        : isOutside
+          ? [{ kind: "path", path: [...own, node.key].map(visibleText) }]
+          : []
+    isLed ||= lead.length > 0
     const moved: ReadonlyArray<DifferenceLine> =
       node.movedFrom === undefined || node.index === undefined
         ? []
@@ -173,11 +186,11 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
     const [open, close] = isJsonArray(node.after) ? ["[", "]"] : ["{", "}"]
     const inner = node.key === undefined ? own : [...own, node.key]
     const start = same([visibleText(`${indent(depth)}${label(node.key)}${open}`)])
-    const body = children(node, node.children, depth + 1, inner)
+    const body = children(node, node.children, depth + 1, inner, inElement || isElement)
     return [...lead, ...moved, ...start, ...body, ...same([`${indent(depth)}${close}${comma}`])]
   }
 
-  return nodeLines(root, 0, "", [])
+  return nodeLines(root, 0, "", [], false)
 }
 
 /** The list or object counted in the heading: the innermost one that contains all changes. */

@@ -56,6 +56,15 @@ describe("why a resource changes", () => {
     })
   })
 
+  test("of a deposed object is the apply that left it behind, whatever happened to the live one", () => {
+    const change = updated({ actions: ["delete"], deposed: "0a1b2c3d" })
+    const drift = { resourceDrift: [drifted({ actions: ["delete"] })] }
+    expect(judged(change, { commit, evidence: drift }).causes).toEqual([{ kind: "unfinished" }])
+    const live = updated({ actions: ["create"] })
+    const deposedDrift = { resourceDrift: [drifted({ actions: ["delete"], deposed: "0a1b2c3d" })] }
+    expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
+  })
+
   test("is left undecided between a commit and an input that reaches it", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,

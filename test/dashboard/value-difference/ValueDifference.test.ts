@@ -35,6 +35,19 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
+test("a change outside of a list's element has its own path, and not that of the element above it", () => {
+  const value = (port: number, note: string, deep: number) => ({
+    first: "same",
+    rules: [
+      { name: "a", port: 1 },
+      { name: "b", port }
+    ],
+    inner: { note, deep: { deep } }
+  })
+  const paths = drawn(difference(value(2, "x", 1), value(3, "y", 2))).filter((line) => line.startsWith("@"))
+  expect(paths).toEqual(["@ rules[2] › b › port", "@ inner › note", "@ inner › deep › deep"])
+})
+
 describe("a policy", () => {
   test("shows which statement's effect changes, and folds the others with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))

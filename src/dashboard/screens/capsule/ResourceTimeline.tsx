@@ -70,6 +70,8 @@ const Event = ({ event }: { readonly event: ResourceEvent }) => {
         <strong>
           {event.change === "changed" && names.length === 0 ? words.changedOnly : words.change[event.change]}
         </strong>
+        {event.previousAddress === undefined ? null : <span> {words.movedFrom(event.previousAddress)}</span>}
+        {event.tainted === undefined ? null : <span className="tag">{words.tainted}</span>}
         <Names names={names} />
       </span>
       <Way event={event} />

@@ -47,7 +47,13 @@ const Row = ({ capsule, resource, open, onToggle }: RowProps) => {
             {resource.deposed === undefined ? null : (
               <>
                 {" "}
-                · <span className="tag">{words.deposed}</span>
+                · <span className="tag">{words.deposed(resource.deposed)}</span>
+              </>
+            )}
+            {resource.tainted === undefined ? null : (
+              <>
+                {" "}
+                · <span className="tag">{words.tainted}</span>
               </>
             )}
           </span>
