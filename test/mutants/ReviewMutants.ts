@@ -20,6 +20,38 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
     "causes: only inputs that reach the resource": ["partial === true || read.includes(input)", "partial !== false"],
     "causes: not itself": ["moving.has(address) && address !== own", "moving.has(address) || address === own"]
   }),
+  ...guardsOf("actors/staleness/ChangeCauseDecision.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
+    "causes: of a deposed object": ["if (change.deposed !== undefined) return [unfinished]", ""]
+  }),
+  ...guardsOf("actors/execution/OutputPublications.ts", "test/actors/execution/OutputPublications.test.ts", {
+    "outputs: only those that the plan lists": [
+      "!sensitive && !allowed.has(name)",
+      "!sensitive && allowed.has(name) && false"
+    ],
+    "outputs: a failed apply publishes nothing more": [
+      "stored.filter(({ sensitive }) => sensitive === 0).map(({ name }) => name)\n  const allowed",
+      "stored.map(({ name }) => name)\n  const allowed"
+    ],
+    "outputs: published where the tool sees no change": [
+      "found === undefined) return []",
+      "found !== undefined) return []"
+    ]
+  }),
+  ...guardsOf("actors/execution/ApplySettlement.ts", "test/actors/capsule/OutputPrivacy.test.ts", {
+    "outputs: the apply follows its plan": ["const result = { ...judged, outputs }", "const result = judged"]
+  }),
+  ...guardsOf("runner/execution/PlanExecution.ts", "test/runner/execution/PlanWithTool.test.ts", {
+    "outputs: an earlier value keeps none private": [
+      "unmarkedOutputs(session.base, (name) => isDeclaredSensitive(document, name) === false)",
+      "new Set<string>()"
+    ]
+  }),
+  ...guardsOf("runner/execution/ApplyExecution.ts", "test/runner/execution/PlanWithTool.test.ts", {
+    "outputs: an apply compares none with its earlier value": [
+      "if (unmarked.size === 0) return judged",
+      "return judged"
+    ]
+  }),
   ...guardsOf("actors/staleness/PutBackDrift.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
     "causes: drift that is put back exactly": [
       "canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)",

@@ -33,9 +33,23 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     test: resources
   },
   {
+    name: "state index: a moved object keeps its name",
+    file: indexFile,
+    text: "return row === undefined ? newOrigin(address) : originOf(row)",
+    broken: "return newOrigin(address)",
+    test: "test/actors/state/MovedHistory.test.ts"
+  },
+  {
+    name: "state index: a new object at the address of a moved one",
+    file: indexFile,
+    text: "(taken.has(address) ? `${address} @${generation}` : address)",
+    broken: "address",
+    test: "test/actors/state/MovedHistory.test.ts"
+  },
+  {
     name: "state index: equal values of two resources",
     file: entriesFile,
-    text: "[address, deposed, ...parts]",
+    text: "[origin, deposed, ...parts]",
     broken: "[...parts]",
     test: resources
   },
@@ -77,8 +91,8 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: the history of a resource is of its Capsule",
     file: historyFile,
-    text: "WHERE v.capsule_id = ${capsuleId} AND v.address",
-    broken: "WHERE v.address",
+    text: "WHERE v.capsule_id = ${capsuleId} AND v.deposed",
+    broken: "WHERE v.deposed",
     test: history
   },
   {
