@@ -57,6 +57,21 @@ export const standingRows = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     WHERE c.workspace_id = ${workspaceId} AND c.status NOT IN ('destroyed', 'released')
     ORDER BY c.created_at, c.id LIMIT ${mostCapsules + 1}`.pipe(Effect.orDie)
 
+const LeftOverCapsule = rowShape({
+  ...Struct.pick(CapsuleRow.columns, ["id", "name"]),
+  run_id: run.id,
+  at: LeftOverStateRow.columns.created_at
+})
+export type LeftOverCapsule = RowOf<typeof LeftOverCapsule.columns>
+
+/** Capsules with a left-over state that nobody has adopted or discarded, with the oldest of each, newest first. */
+export const leftOverCapsules = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
+  LeftOverCapsule.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
+    FROM capsules c JOIN left_over_states l ON l.id = (SELECT id FROM left_over_states WHERE capsule_id = c.id
+      AND adopted_at IS NULL AND discarded_at IS NULL ORDER BY created_at, id LIMIT 1)
+    WHERE c.workspace_id = ${workspaceId} AND c.status NOT IN ('destroyed', 'released')
+    ORDER BY l.created_at DESC, c.id LIMIT ${mostPlans}`.pipe(Effect.orDie)
+
 const PlanRow = rowShape({
   ...Struct.pick(run, ["id", "capsule_id", "type", "approved_at"]),
   at: run.created_at

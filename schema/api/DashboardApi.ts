@@ -17,6 +17,7 @@ export const AttentionItem = Schema.Struct({
     "drifted",
     "stale",
     "unknown_safety",
+    "uncertain_ground",
     "lane_failed",
     "automation_paused",
     "origins_unconfirmed",

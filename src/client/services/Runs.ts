@@ -5,6 +5,7 @@ import type { CostEstimate } from "../../../schema/records/CostEstimate.ts"
 import { type ListedRun, Run } from "../../../schema/records/Run.ts"
 import type { RunGroup } from "../../../schema/records/RunGroup.ts"
 import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { Actor } from "../Actor.ts"
 import { ApiTransport } from "../ApiTransport.ts"
 import { type Once, onceHeaders } from "../Once.ts"
@@ -27,13 +28,19 @@ export type ReviewedRun = Pick<Run, "id" | "planDigest">
 /** Whether the Run will make no further progress automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
+interface ApprovalOptions {
+  readonly comment?: string
+  /** Codes of `uncertain` in the Run's approvals: without them, a plan that may not know of objects that exist is refused. */
+  readonly acknowledged?: ReadonlyArray<UncertainCode>
+}
+
 export interface RunsShape {
   readonly get: (id: string) => Answer<Run>
   /** Newest first. For what a plan changes item by item, get the Run. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<ListedRun>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<ListedRun>>
   /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
-  readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
+  readonly approve: (reviewed: ReviewedRun, options?: ApprovalOptions) => Answer<Run>
   /** Applies an approved plan; returns the Apply Run. A plan can be used only once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>
   /** Also withdraws an approval that has not been applied. */

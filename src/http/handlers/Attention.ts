@@ -1,3 +1,4 @@
+import type { LeftOverCapsule } from "../../../actors/needs/NeedRows.ts"
 import type { FailingLane } from "../../../actors/source/SourceLanes.ts"
 import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
@@ -12,6 +13,14 @@ const ofExpiring = (connection: Connection): Item => ({
   connectionId: connection.id,
   connectionName: connection.displayName,
   since: connection.expiresAt ?? connection.updatedAt
+})
+
+const ofLeftOver = ({ at, id, name, run_id }: LeftOverCapsule): Item => ({
+  kind: "uncertain_ground",
+  capsuleId: id,
+  capsuleName: name,
+  runId: run_id,
+  since: at
 })
 
 const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
@@ -85,6 +94,8 @@ export interface Attention {
   readonly pause?: AutomationPause | undefined
   /** Approved plans that have not been applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
+  /** Capsules with a left-over state that nobody has decided about. */
+  readonly leftOvers?: ReadonlyArray<LeftOverCapsule>
   /** Unfinished updates of the Workspace. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
@@ -99,6 +110,7 @@ export const attentionOf = ({
   failing = [],
   needingAttention = [],
   lanes = [],
+  leftOvers = [],
   names = new Map(),
   pause,
   unconfirmed = [],
@@ -144,6 +156,7 @@ export const attentionOf = ({
     ...unconfirmed.map(ofUnconfirmed),
     ...failing.flatMap(ofFailing),
     ...lanes.map(ofLane),
+    ...leftOvers.map(ofLeftOver),
     ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
     ...expiring.map(ofExpiring)
   ]

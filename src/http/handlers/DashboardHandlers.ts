@@ -8,6 +8,7 @@ import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/account/AccountNotices.ts"
 import { Mails } from "../../../actors/mail/Mails.ts"
+import { leftOverCapsules } from "../../../actors/needs/NeedRows.ts"
 import { Needs } from "../../../actors/needs/Needs.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
@@ -117,12 +118,14 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
         const expiring = yield* connections.expiring(workspaceId)
         const failing = yield* connections.failing(workspaceId)
+        const leftOvers = yield* leftOverCapsules(sql, workspaceId)
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
           attention: attentionOf({
+            leftOvers,
             needingAttention,
             waiting: waiting.items,
             names,

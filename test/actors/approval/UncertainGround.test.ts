@@ -5,12 +5,14 @@ import { Approvals } from "../../../actors/approval/Approvals.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { CapsuleLeftOvers } from "../../../actors/capsule/CapsuleLeftOvers.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
+import { leftOverCapsules } from "../../../actors/needs/NeedRows.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { LeftOverStates } from "../../../actors/state/LeftOverStates.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
+import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { active, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
@@ -65,7 +67,7 @@ const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: Re
 describe("a plan over uncertain ground", () => {
   tests.live("carries a diagnostic on top, and is approved only by whoever acknowledges its codes", () =>
     Effect.gen(function* () {
-      const { context } = yield* TestPlane
+      const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
       const { capsuleId, record } = yield* withLeftOver("left-over")
       const plan = yield* replanned(capsuleId)
@@ -79,6 +81,11 @@ describe("a plan over uncertain ground", () => {
       const waiting = yield* standing(plan.id)
       expect(waiting.approvals).toEqual([])
       expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
+
+      const leftOvers = (yield* leftOverCapsules(yield* SqlClient.SqlClient, workspaceId)).filter(
+        ({ id }) => id === capsuleId
+      )
+      expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
 
       yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
       expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
