@@ -1,9 +1,15 @@
 import { Clock, Effect, Result } from "effect"
-import { readArmoredKeys } from "./openpgp/OpenPgpArmor.ts"
-import { readKeyring } from "./openpgp/OpenPgpKeyring.ts"
-import { readPackets } from "./openpgp/OpenPgpPackets.ts"
-import { type OpenPgpRefused, refuse } from "./openpgp/OpenPgpRefused.ts"
-import { holds, names, readSignature, signatureTypes } from "./openpgp/OpenPgpSignature.ts"
+import {
+  holds,
+  names,
+  type OpenPgpRefused,
+  readArmoredKeys,
+  readKeyring,
+  readPackets,
+  readSignature,
+  refuse,
+  signatureTypes
+} from "./OpenPgp.ts"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const keyRemedy =

@@ -1,8 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
-const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
-const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
+const signatureFile = "runner/toolchain/OpenPgp.ts"
 
 /** Which tool releases are executed. */
 export const toolchainMutants: ReadonlyArray<Mutant> = [
@@ -50,42 +49,42 @@ export const toolchainMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "release key: revocation",
-    file: keyringFile,
+    file: signatureFile,
     text: `if (revoked) return yield* refuse("The key is revoked.")`,
     broken: "",
     test: openPgp
   },
   {
     name: "release key: expiry",
-    file: keyringFile,
+    file: signatureFile,
     text: `if (isExpired(key, self, now)) return yield* refuse("The key has expired.")`,
     broken: "",
     test: openPgp
   },
   {
     name: "release key: its word about itself",
-    file: keyringFile,
+    file: signatureFile,
     text: "yield* holds(found.signature, key, found.over, now)",
     broken: "",
     test: openPgp
   },
   {
     name: "release key: binding of a subkey",
-    file: keyringFile,
+    file: signatureFile,
     text: "yield* holds(binding, key, over, now)",
     broken: "",
     test: openPgp
   },
   {
     name: "release key: agreement of a subkey",
-    file: keyringFile,
+    file: signatureFile,
     text: "yield* holds(agreed, subkey, over, now)",
     broken: "",
     test: openPgp
   },
   {
     name: "release key: length of RSA",
-    file: "runner/toolchain/openpgp/OpenPgpPublicKey.ts",
+    file: signatureFile,
     text: "const leastModulusBits = 2048",
     broken: "const leastModulusBits = 512",
     test: openPgp

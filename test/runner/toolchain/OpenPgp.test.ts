@@ -3,9 +3,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { readFileSync } from "node:fs"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { readSignature } from "../../../runner/toolchain/openpgp/OpenPgpSignature.ts"
-import { framedKey, readPublicKey } from "../../../runner/toolchain/openpgp/OpenPgpPublicKey.ts"
-import { readPackets } from "../../../runner/toolchain/openpgp/OpenPgpPackets.ts"
+import { framedKey, readPackets, readPublicKey, readSignature } from "../../../runner/toolchain/OpenPgp.ts"
 import { verifySignature } from "../../../runner/toolchain/ReleaseSignature.ts"
 import { it } from "../../support/Effect.ts"
 
