@@ -10,6 +10,7 @@ const ofNobody = "a data key may belong to no Workspace, which is the empty text
 
 /** Ids that may be any string, with the reason. */
 const asText: Readonly<Record<string, string>> = {
+  "actors/account/PeopleBehind.ts: tokenId": credential,
   "actors/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
   "actors/approval/Approvals.ts: tokenId": credential,
   "actors/approval/PlanAuthors.ts: tokenId": credential,

@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AuditActor } from "../../schema/records/AuditEvent.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { rowShape } from "../database/Table.ts"
@@ -17,7 +16,10 @@ const Minter = rowShape({ created_by: Schema.NullOr(Subject) })
 export const peopleBehind = Effect.fn("peopleBehind")(function* ({
   subject,
   tokenId
-}: Pick<AuditActor, "subject" | "tokenId">) {
+}: {
+  readonly subject?: string | undefined
+  readonly tokenId?: string | undefined
+}) {
   if (subject === undefined) return []
   const sql = yield* SqlClient.SqlClient
   const [user] = yield* Maker.rows(sql)`SELECT made_by FROM users WHERE subject = ${subject}`

@@ -147,7 +147,7 @@ describe("an author of a plan does not count where a rule wants somebody else", 
         expect([title, plan.status]).toEqual([title, "waiting_approval"])
         expect([title, yield* problemOf(plan.id, maker)]).toEqual([title, "automation_author"])
         expect([title, yield* problemOf(plan.id, other)]).toEqual([title, undefined])
-        yield* runs.cancel(other, plan.id, {})
+        yield* runs.cancel(other, plan.id, "judged")
       }
       const plans = yield* RevisionPlans
       const { value } = yield* plans.create(robot, capsule.id, { ref: "kinds-of-plan" }, freshKey())
