@@ -5,6 +5,7 @@ import { appWords } from "../../src/dashboard/app/Words.ts"
 import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { type DecisionRow, decisions, otherLines } from "./support/Decisions.ts"
+import { newWorld } from "./support/routes/World.ts"
 import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -125,7 +126,9 @@ describe.each(languages)("in %s", (language) => {
   const away = appWords[language]
 
   const opened = async (row: DecisionRow) => {
-    const visit = await suite.visit(looks[language])
+    const world = newWorld()
+    row.prepare?.(world)
+    const visit = await suite.visit(looks[language], world)
     await visit.go(row.path, row.ready)
     const decide = await row.reach(visit.page, language)
     const before = visit.api.changes.length

@@ -3,6 +3,7 @@ import * as endpoints from "../../../src/dashboard/api/Endpoints.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
+import { importConfirmationWords } from "../../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
@@ -13,7 +14,8 @@ import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.t
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { dialogs } from "./Dialogs.ts"
 import type { Language } from "./dialogs/DialogActions.ts"
-import { storefrontId } from "./records/Capsules.ts"
+import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
+import type { World } from "./routes/World.ts"
 
 /** A decision in the dashboard, up to the click that sends it. */
 export interface DecisionRow {
@@ -21,6 +23,8 @@ export interface DecisionRow {
   readonly line: string
   readonly path: string
   readonly ready: string
+  /** Changes the server's records before the visit. */
+  readonly prepare?: (world: World) => void
   /** Leads to the button that decides, and returns it. */
   readonly reach: (page: Page, language: Language) => Promise<Locator>
 }
@@ -145,7 +149,14 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   onPage(endpoints.capsulesUpdate, `${capsule}/danger`, ".panel-danger", (to) => capsuleWords[to].disable),
   dialogOf(endpoints.capsulesRemove, "screens/capsule/Danger.tsx"),
   dialogOf(endpoints.exportsCreate, "screens/capsule/Export.tsx"),
-  dialogOf(endpoints.backupImportsConfirm, "screens/capsule/ImportConfirmation.tsx"),
+  {
+    ...inNewDialog(endpoints.backupImportsConfirm, capsule, ".tabs", (to) => importConfirmationWords[to].confirm),
+    prepare: (world) => {
+      world.capsules = world.capsules.map((each) =>
+        each.id === storefrontId ? { ...each, ...unconfirmedImport } : each
+      )
+    }
+  },
   dialogOf(endpoints.capsulesRelease, "screens/capsule/Release.tsx"),
   dialogOf(endpoints.capsulesReAdopt, "screens/capsule/ReAdopt.tsx"),
   dialogOf(endpoints.capsulesCreateDependency, "screens/capsule/NewDependency.tsx"),
