@@ -11,6 +11,7 @@ import * as ProfilePools from "./configuration/ProfilePools.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { ApprovalRules } from "./approval/ApprovalRules.ts"
 import { Approvals } from "./approval/Approvals.ts"
+import { ApplyStart } from "./execution/ApplyStart.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
 import { makeApplySteps } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
@@ -188,7 +189,11 @@ const inspection = Layer.mergeAll(
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
 /** Services that finish a Run, given its rows and the result of its job. */
-const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
+const settlements = Layer.mergeAll(
+  PlanSettlement.layer,
+  ApplyStart.layer.pipe(Layer.provideMerge(ApplySettlement.layer)),
+  DriftSettlement.layer
+)
 
 const moduleSteps = Layer.effect(
   ModuleSteps,

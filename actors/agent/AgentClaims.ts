@@ -25,6 +25,12 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
+/**
+ * The answer to an agent whose tool must not start. It is an error that every release of the agent understands: an agent that is
+ * told so starts nothing.
+ */
+export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
+
 /** The claim under which an agent writes: it ends with the Run, or when the Run is claimed again. */
 export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
   Effect.mapError(effect, () => gone)

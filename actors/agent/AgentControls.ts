@@ -2,11 +2,13 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
-import { endRun } from "../execution/RunEnding.ts"
-import { makeRunStop } from "../execution/RunStop.ts"
+import { cancelRun, endRun } from "../execution/RunEnding.ts"
+import { makeRunStop, scheduleAgain } from "../execution/RunStop.ts"
 import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
+import { RunPlans } from "../execution/RunPlans.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunJournal } from "../run/RunJournal.ts"
@@ -30,6 +32,10 @@ export class AgentControls extends Context.Service<
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
     /** Logs this one line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
+    /**
+     * Ends a Run that was asked to stop before its tool was started, in the caller's transaction. `false` if it was not asked to.
+     */
+    readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
     /** Closes the log of a hold, after its last batch, and counts the Run if it finished under that hold. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
@@ -60,6 +66,8 @@ export class AgentControls extends Context.Service<
       const logs = yield* RunLogs
       const ledger = yield* RunLedger
       const stop = yield* makeRunStop
+      const capsules = yield* CapsuleLedger
+      const plans = yield* RunPlans
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
@@ -94,20 +102,27 @@ export class AgentControls extends Context.Service<
         yield* Effect.provideService(measurePhases(hold, run), SqlClient.SqlClient, sql)
       })
 
+      const stopped = Effect.fn("AgentControls.stopped")(function* (hold: RunHold) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
+        if (run.cancel_requested_at === null) return false
+        // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+        if (run.plan_run_id !== null) yield* plans.drop(run.plan_run_id)
+        yield* cancelRun(ending, run)
+        yield* scheduleAgain(capsules, run)
+        return true
+      })
+
       const requeue = Effect.fn("AgentControls.requeue")(function* (
         hold: RunHold,
         reason: string,
         options: { readonly counts: boolean }
       ) {
-        const run = yield* ledger.held(hold)
-        if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
-        yield* stop.requeued(hold, reason, options)
+        if (!(yield* stopped(hold))) yield* stop.requeued(hold, reason, options)
       }, transaction(sql))
 
       const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {
-        const present = yield* ledger.held(holdOf(run))
-        if (present === undefined || present.start_acknowledged_at !== null) return yield* holdLost(holdOf(run))
-        yield* endRun(ending, present, error)
+        if (!(yield* stopped(holdOf(run)))) yield* endRun(ending, run, error)
       }, transaction(sql))
 
       const again = (run: RunRow, reason: string, error: RunError) =>
@@ -116,6 +131,7 @@ export class AgentControls extends Context.Service<
           : failed(run, error)
 
       return AgentControls.of({
+        stopped,
         requeue,
         again,
         quiet: () => control(silent),

@@ -4,6 +4,7 @@ import type { JobOffer, RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
+import { ApplyStart } from "../execution/ApplyStart.ts"
 import { measureWait } from "../execution/RunMetrics.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunBlocked } from "../execution/RunBlocked.ts"
@@ -17,10 +18,10 @@ import { PoolRow } from "../pool/PoolRows.ts"
 import { ServerKeys } from "../pool/ServerKeys.ts"
 import { standingAgent } from "../pool/StandingAgent.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { type HoldLost, holdOf } from "../run/RunHold.ts"
+import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { AgentClaims, gone, orGone } from "./AgentClaims.ts"
+import { AgentClaims, gone, orGone, refusedStart } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
@@ -82,6 +83,7 @@ export class AgentOffers extends Context.Service<
       const leases = yield* AgentLeases
       const controls = yield* AgentControls
       const steps = yield* ModuleSteps
+      const starts = yield* ApplyStart
       const server = yield* ServerKeys
       const preparing = yield* FiberMap.make<RunId, void, never>()
       const waiting = new Map<RunId, Waiting>()
@@ -157,6 +159,28 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
+      /** Ends a claim whose Run was asked to stop before its tool was started, with the Run. `false` if it was not asked to. */
+      const stopped = Effect.fnUntraced(function* (hold: RunHold) {
+        const isStopped = yield* Effect.gen(function* () {
+          if (!(yield* controls.stopped(hold))) return false
+          yield* claims.change(hold, { ended_at: yield* now })
+          return true
+        }).pipe(
+          transaction(sql),
+          Effect.catchTag("HoldLost", () => Effect.succeed(false))
+        )
+        if (isStopped) yield* over(hold)
+        return isStopped
+      })
+
+      /** Forgets a claim that ended before its tool was started. */
+      const over = Effect.fnUntraced(function* (hold: RunHold) {
+        yield* controls.endLog(hold)
+        waiting.delete(hold.runId)
+        yield* leases.end(hold)
+        yield* queue.wake
+      })
+
       /** Continues if the agent's request is interrupted: a repeated request finds the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
@@ -207,9 +231,20 @@ export class AgentOffers extends Context.Service<
         return whole
       })
 
+      /** No agent receives the secrets of a Run that was asked to stop while it was prepared. */
+      const isWithdrawn = Effect.fnUntraced(
+        function* (session: AgentSession, { fence, run_id: runId }: AgentRunRow) {
+          const current = yield* claims.find(session, { runId, fence })
+          if (Option.isNone(current) || current.value.accepted_at !== null) return false
+          return yield* stopped({ runId, fence, owner: session.agent.id })
+        },
+        leases.decided,
+        Effect.uninterruptible
+      )
+
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
-        if (Option.isNone(job)) return Option.none<Offer>()
+        if (Option.isNone(job) || (yield* isWithdrawn(session, row))) return Option.none<Offer>()
         // The preparation takes time; an agent that has since been revoked or has changed its keys must not receive the secrets.
         if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
@@ -269,11 +304,20 @@ export class AgentOffers extends Context.Service<
       }, Effect.scoped)
 
       const accept = Effect.fn("AgentOffers.accept")(function* (session: AgentSession, claim: Claim) {
-        const row = yield* claims.find(session, claim)
-        if (Option.isNone(row)) return yield* gone
-        const run = yield* ledger.held({ ...claim, owner: session.agent.id })
-        if (run === undefined || row.value.ended_at !== null) return yield* gone
-        if (row.value.accepted_at === null) yield* claims.change(claim, { accepted_at: yield* now })
+        const hold = { ...claim, owner: session.agent.id }
+        const isHeld = yield* Effect.gen(function* () {
+          const row = yield* claims.find(session, claim)
+          const run = yield* ledger.held(hold)
+          if (Option.isNone(row) || run === undefined || row.value.ended_at !== null) return false
+          if (row.value.accepted_at !== null) return true
+          if (run.cancel_requested_at !== null) return false
+          yield* claims.change(claim, { accepted_at: yield* now })
+          return true
+        }).pipe(transaction(sql))
+        if (!isHeld) {
+          yield* stopped(hold)
+          return yield* gone
+        }
         yield* leases.accepted(claim)
         yield* declines.accepted(session.agent.id, claim.runId)
         waiting.delete(claim.runId)
@@ -301,7 +345,19 @@ export class AgentOffers extends Context.Service<
 
       const start = Effect.fn("AgentOffers.start")(function* (session: AgentSession, claim: Claim) {
         const { claim: row, hold } = yield* claims.held(session, claim)
-        if (row.kind === "apply") yield* orGone(ledger.acknowledgeStart(hold))
+        if (row.kind !== "apply") return
+        const answer = yield* Effect.gen(function* () {
+          const recorded = yield* starts.record(hold)
+          if (recorded.kind === "refused" && (yield* ledger.held(hold)) === undefined) {
+            yield* claims.change(claim, { ended_at: yield* now })
+          }
+          return recorded
+        }).pipe(transaction(sql), orGone)
+        if (answer.kind === "started") return
+        const { message } = answer.reason
+        yield* Effect.logInfo(`The start of the apply ${claim.runId} is refused. ${message}`)
+        if ((yield* ledger.held(hold)) === undefined) yield* over(hold)
+        return yield* refusedStart(message)
       }, leases.decided)
 
       return AgentOffers.of({

@@ -1,5 +1,4 @@
 import { Effect, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import type { ApplyJob, RunVariable } from "../../runner/execution/RunJob.ts"
 import { Approvals } from "../approval/Approvals.ts"
@@ -10,19 +9,18 @@ import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
-import { automationRefusal } from "../workspace/Automation.ts"
 import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { RunPlans } from "./RunPlans.ts"
+import { lapsed } from "./StartObstacle.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 
 /** Prepares the apply of a reviewed plan: everything that the plan is based on is checked again before its tool starts. */
 export const makeApplyPreparation = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation
   const inputs = yield* RunInputs
   const deliveries = yield* Deliveries
@@ -52,7 +50,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     // While the Run was queued, an approver may have lost the permission, or a rule may have changed.
     const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
-      return yield* blocked("approval_lapsed", `Nothing was applied. ${unapproved} Plan again.`, evidence)
+      return yield* blocked("approval_lapsed", lapsed(unapproved), evidence)
     }
     const saved = yield* plans.load(run.workspace_id, plan.id)
     const build = saved?.build
@@ -82,17 +80,8 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
   })
 
-  /** Automation may have been paused while the Run was queued; a Run started by a person continues. */
-  const stillAutomatic = Effect.fnUntraced(function* (run: RunRow, { evidence }: PreparedRun) {
-    const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
-    if (paused !== undefined) {
-      return yield* blocked("cancelled", `Nothing was applied: ${paused}. Plan again once it is resumed.`, evidence)
-    }
-  })
-
   return Effect.fn("Run.prepareApply")(function* (run: RunRow): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
-    if (run.trigger_kind === "auto_update") yield* stillAutomatic(run, prepared)
     const { build, lockText, planDigest, planFile, planRunId, secrets } = yield* reviewed(run, prepared)
     const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
     yield* journal.report(holdOf(run), "run.applying", { planRunId })

@@ -13,10 +13,10 @@ import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { transaction } from "../database/Transaction.ts"
-import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { PlanDetailsJson, type RunRow } from "../run/RunRow.ts"
@@ -29,6 +29,7 @@ import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { asReviewed } from "./OutputPublications.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
+import { makeStartObstacle } from "./StartObstacle.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
@@ -68,6 +69,8 @@ export class ApplySettlement extends Context.Service<
      * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same checks.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
+    /** Ends a Run whose tool must not be started: nothing was changed. */
+    readonly refuse: (hold: RunHold, error: RunError) => Effect.Effect<void, HoldLost>
     /** Ends an apply whose state has been committed, according to the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
@@ -93,6 +96,7 @@ export class ApplySettlement extends Context.Service<
       const interfaces = yield* InterfaceSettlement
       const lanes = yield* SourceLanes
       const lane = yield* makeAppliedLane
+      const startObstacle = yield* makeStartObstacle
 
       /**
        * The host's deliveries for an apply take effect with it; after a destroy they are withdrawn. Returns what could not be
@@ -261,16 +265,35 @@ export class ApplySettlement extends Context.Service<
           orOnIntegrityFault(() => Effect.succeed(allPrivate(outputs)))
         )
 
+      const unstarted = Effect.fnUntraced(function* (
+        run: RunRow,
+        error: RunError,
+        diagnostics: ReadonlyArray<RunDiagnostic> = []
+      ) {
+        const prepared = yield* preparations.load(holdOf(run), preparedApplySchema)
+        yield* plans.drop(run.plan_run_id)
+        yield* endRun({ lifecycle, handover }, run, error, {
+          ...Option.getOrUndefined(prepared)?.evidence,
+          diagnostics
+        })
+      })
+
       const notStarted = Effect.fnUntraced(function* (
         hold: RunHold,
         { diagnostics, message, reason }: RunnerFailure
       ): Effect.fn.Return<undefined, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        const prepared = yield* preparations.load(hold, preparedApplySchema)
-        const evidence = { ...Option.getOrUndefined(prepared)?.evidence, diagnostics }
-        yield* plans.drop(run.plan_run_id)
-        yield* endRun({ lifecycle, handover }, run, { code: reason, message }, evidence)
+        // The reason for a refused start is in the rows, with its code.
+        const refused = reason === "prepare_failed" ? yield* startObstacle(run) : undefined
+        const code = run.cancel_requested_at === null ? reason : "cancelled"
+        yield* unstarted(run, refused ?? { code, message }, diagnostics)
+      }, transaction(sql))
+
+      const refuse = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        yield* unstarted(run, error)
       }, transaction(sql))
 
       const settle = (hold: RunHold, result: JobResult<ApplyOutcome>) =>
@@ -282,7 +305,7 @@ export class ApplySettlement extends Context.Service<
             )
         })
 
-      return ApplySettlement.of({ settle, commit, conclude })
+      return ApplySettlement.of({ settle, commit, refuse, conclude })
     })
   )
 }

@@ -9,7 +9,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { makeDriftPreparation } from "./DriftPreparation.ts"
 import { DriftSettlement } from "./DriftSettlement.ts"
-import { failRun } from "./RunEnding.ts"
+import { endRun } from "./RunEnding.ts"
 import type { RunSteps } from "./RunSteps.ts"
 
 /**
@@ -27,7 +27,7 @@ export const makeDriftSteps = Effect.gen(function* () {
     execute: (job: DriftJob, control: PlaceControl) =>
       Effect.tapError(runner.driftCheck(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
     settle: settlement.settle,
-    refuse: (run, { code, message }) => transaction(sql)(failRun(ending, run, { code, message }))
+    refuse: (run, { code, message }) => transaction(sql)(endRun(ending, run, { code, message }))
   }
   return steps
 })

@@ -8,7 +8,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { makePlanPreparation } from "./PlanPreparation.ts"
 import { PlanSettlement } from "./PlanSettlement.ts"
-import { failRun, supersedeRun } from "./RunEnding.ts"
+import { endRun, supersedeRun } from "./RunEnding.ts"
 import type { RunSteps } from "./RunSteps.ts"
 
 /** Computes a plan and parks it for review: what the approver sees is what is sealed here. */
@@ -27,7 +27,7 @@ export const makePlanSteps = Effect.gen(function* () {
       ),
     refuse: (run, { code, evidence, message }) =>
       transaction(sql)(
-        code === "superseded" ? supersedeRun(ending, run, message) : failRun(ending, run, { code, message }, evidence)
+        code === "superseded" ? supersedeRun(ending, run, message) : endRun(ending, run, { code, message }, evidence)
       )
   }
   return steps

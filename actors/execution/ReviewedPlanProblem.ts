@@ -26,23 +26,28 @@ interface PlanFacts<Plan> {
   readonly madeWith: Tool | undefined
 }
 
+type ApprovedColumns = Pick<RunRow, "approved_at" | "used_by_run_id" | "status">
+
+/** The plan, if it is approved for this apply. */
+export const approvedPlan = <Plan extends ApprovedColumns>(
+  applyId: RunRow["id"],
+  plan: Plan | undefined
+): Result.Result<Plan, PlanRefusal> =>
+  plan === undefined || plan.approved_at === null || plan.used_by_run_id !== applyId || plan.status !== "succeeded"
+    ? refused("plan_not_usable", "The plan is not approved for this apply.")
+    : Result.succeed(plan)
+
 /** The plan, if it is approved for this apply and its basis is unchanged. */
-export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_run_id" | "status">>(
+export const reviewedPlan = <Plan extends ApprovedColumns>(
   applyId: RunRow["id"],
   tool: Tool,
   { madeWith, moved, plan }: PlanFacts<Plan>
 ): Result.Result<Plan, PlanRefusal> => {
-  if (
-    plan === undefined ||
-    plan.approved_at === null ||
-    plan.used_by_run_id !== applyId ||
-    plan.status !== "succeeded"
-  ) {
-    return refused("plan_not_usable", "The plan is not approved for this apply.")
-  }
-  if (moved !== undefined) return refused("superseded", moved)
+  if (moved !== undefined) return Result.andThen(approvedPlan(applyId, plan), () => refused("superseded", moved))
   const otherTool = toolMoved(madeWith, tool)
-  return otherTool === undefined ? Result.succeed(plan) : refused("tool_changed", otherTool)
+  return Result.andThen(approvedPlan(applyId, plan), (approved) =>
+    otherTool === undefined ? Result.succeed(approved) : refused("tool_changed", otherTool)
+  )
 }
 
 /** What was saved with the plan, if all of it still exists. `hasBuild`: whether the archive of its source build exists. */

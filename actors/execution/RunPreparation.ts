@@ -4,7 +4,7 @@ import { type LocalModule, type RunJob, timingWith } from "../../runner/executio
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
-import { CompatibilityReportId, type InstallConfigId, type RunId, Subject } from "../../schema/records/Ids.ts"
+import { CompatibilityReportId, type InstallConfigId, Subject } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
@@ -12,9 +12,7 @@ import { transaction } from "../database/Transaction.ts"
 import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
-import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
-import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { derivedId, now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { type HoldLost, holdOf } from "../run/RunHold.ts"
@@ -26,7 +24,6 @@ import { StoredCommits } from "../git-fetch/StoredCommits.ts"
 import { makeModuleVerdicts } from "../configuration/ModuleVerdicts.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { SourceStore, toReport } from "../source/SourceStore.ts"
-import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
 import { openForRef } from "./ReviewedRefs.ts"
@@ -38,13 +35,14 @@ import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from 
 import { operatorEvidence, requirementsOf, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
+import { makeAutomaticObstacle } from "./AutomaticObstacle.ts"
+import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
 import { newerState } from "./TakenOverState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
-import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
@@ -106,6 +104,8 @@ export class RunPreparation extends Context.Service<
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
       const commits = yield* StoredCommits
+      const capsuleObstacle = yield* makeCapsuleObstacle
+      const automaticObstacle = yield* makeAutomaticObstacle
 
       /** Destroy plans and drift checks concern the deployment, which the apply before them may have changed. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
@@ -122,15 +122,6 @@ export class RunPreparation extends Context.Service<
         }
         yield* ledger.record(holdOf(run), authority)
         return { ...run, ...authority }
-      })
-
-      /** Anything that the apply's plan was made with and that is no longer available. */
-      const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
-        const lost = yield* provideCaptured(movedInputsOf(capsule, planRunId), values)
-        const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
-        return plan === undefined
-          ? lost
-          : yield* Effect.provideService(rotatedSince(toRun(plan).providerResolutions), ConnectionStore, connections)
       })
 
       /** Checked again where it takes effect, under the configuration and state that the Run adopted. */
@@ -168,24 +159,9 @@ export class RunPreparation extends Context.Service<
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id)
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
-        // The Run was queued before the Workspace was archived, or admitted at the same moment.
-        yield* refuseArchived(capsule.workspace_id).pipe(
-          Effect.provideService(SqlClient.SqlClient, sql),
-          Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
-        )
-        if (!isInService(capsule.status)) {
-          return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
-        }
-        const moved = authorityMoved(created, capsule)
-        if (moved && isApply(created.type)) {
-          return yield* blocked(
-            "superseded",
-            "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
-          )
-        }
-        const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id) : undefined
-        if (lost !== undefined) return yield* blocked("superseded", lost)
-        const run = moved ? yield* rebased(created, capsule) : created
+        const obstacle = (yield* capsuleObstacle(created, capsule)) ?? (yield* automaticObstacle(created, capsule))
+        if (obstacle !== undefined) return yield* obstacle
+        const run = authorityMoved(created, capsule) ? yield* rebased(created, capsule) : created
         const config = yield* configs.load(run.install_config_id)
         const snapshot = yield* store.findSnapshot(run.source_snapshot_id)
         if (config === undefined || snapshot === undefined) {

@@ -38,7 +38,8 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     yield* accepted
     handle.stage = "started"
     const started = line.start(handle.room.claim).pipe(
-      Effect.mapError(() => notRecorded("The Run was given to somebody else before its tool was started.")),
+      // The Run was given to somebody else, or must not be started: the server's message has the reason.
+      Effect.mapError(({ message }) => notRecorded(message)),
       Effect.timeoutOrElse({
         duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
         orElse: () => Effect.fail(notRecorded("The server could not record the start of the apply in time."))

@@ -177,6 +177,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     // A provider's next error may contain something that has only just been created.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
+    Effect.andThen(failWhenCancelled(session.cancel, "apply")),
     Effect.andThen(
       session.tool({
         phase: "apply",

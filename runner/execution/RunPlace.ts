@@ -54,7 +54,8 @@ export class RunPlace extends Context.Service<
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
  * - `mayStart`: completes when processes of the Run may start; absent if they may start right away
- * - `recordStart`: for an apply. The tool starts only after this has succeeded; absent if the claim itself records the start
+ * - `recordStart`: for an apply. Permits the start of the tool, and records it unless the claim did; the tool starts only after
+ *   this has succeeded
  * - `stateFound`: for an apply. Receives the state that the tool left, while the rest of the outcome is still being read
  */
 export interface RunControl {

@@ -7,6 +7,7 @@ const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
 const transfersTest = "test/src/http/agent/RevokedTransfers.test.ts"
+const startTest = "test/actors/agent/AgentStart.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What prevents an agent from running two tools on one Capsule, and from losing results. */
@@ -45,6 +46,48 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: "yield* recordedStart(session, control)",
     broken: "void recordedStart(session, control)",
     test: agentTest
+  },
+  {
+    name: "agent: a cancelled apply is not started",
+    file: "actors/execution/StartObstacle.ts",
+    text: "if (run.cancel_requested_at !== null)",
+    broken: "if (run.cancel_requested_at === undefined)",
+    test: startTest
+  },
+  {
+    name: "agent: an apply is not started without its approvals",
+    file: "actors/execution/StartObstacle.ts",
+    text: "return unapproved === undefined ?",
+    broken: "return unapproved !== null ?",
+    test: startTest
+  },
+  {
+    name: "agent: an apply is not started on a Capsule that moved",
+    file: "actors/execution/CapsuleObstacle.ts",
+    text: "if (authorityMoved(run, capsule))",
+    broken: "if (authorityMoved(run, capsule) && run.fence < 0)",
+    test: startTest
+  },
+  {
+    name: "agent: a repeated start is refused after a cancel",
+    file: "actors/execution/ApplyStart.ts",
+    text: `reason?.code === "cancelled" ? { kind: "refused", reason }`,
+    broken: `reason?.code === "never" ? { kind: "refused", reason }`,
+    test: startTest
+  },
+  {
+    name: "agent: a cancelled Run is not accepted",
+    file: "actors/agent/AgentOffers.ts",
+    text: "if (run.cancel_requested_at !== null) return false",
+    broken: "if (run.cancel_requested_at === undefined) return false",
+    test: startTest
+  },
+  {
+    name: "agent: a cancelled Run is not offered",
+    file: "actors/agent/AgentOffers.ts",
+    text: "|| (yield* isWithdrawn(session, row))",
+    broken: "",
+    test: startTest
   },
   {
     name: "agent: the tool is stopped before the lease ends",

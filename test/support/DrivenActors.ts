@@ -57,6 +57,11 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/capsule-export/ExportLink.ts": ["actors/capsule-export/CapsuleExports", "whose link it is, and for how long"],
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
+  "actors/execution/AutomaticObstacle.ts": [
+    "actors/source-commands/StoppedLooks",
+    "asks FollowedSource and Automation"
+  ],
+  "actors/execution/CapsuleObstacle.ts": ["actors/execution/StartObstacle", "refusals in the order of a preparation"],
   "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
   "actors/execution/RunMetrics.ts": ["src/observability/AgentMetrics", "which end is counted under which labels"],
   "actors/execution/TakenOverState.ts": [

@@ -1,6 +1,7 @@
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { noAgents } from "./NoAgents.ts"
 import { Effect, Layer, Redacted } from "effect"
+import { ApplyStart } from "../../../actors/execution/ApplyStart.ts"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { Approvals } from "../../../actors/approval/Approvals.ts"
 import { CapsuleLedger } from "../../../actors/authority/CapsuleLedger.ts"
@@ -312,7 +313,7 @@ export const preparation = (conditions: PlaneConditions) =>
 export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
-    Layer.mock(ApplySettlement)({ settle: () => Effect.undefined }),
+    ApplyStart.layer.pipe(Layer.provideMerge(Layer.mock(ApplySettlement)({ settle: () => Effect.undefined }))),
     Layer.mock(BuildStore)({}),
     Layer.mock(Endpoints)({}),
     GitPolicy.layer,

@@ -140,7 +140,8 @@ export const pureRunner = (modules: PureModules) => {
             applyable: true
           }
         }),
-        apply: Effect.fnUntraced(function* (job) {
+        apply: Effect.fnUntraced(function* (job, { recordStart = Effect.void }) {
+          yield* recordStart
           const run = yield* runOf(job.runId)
           const fault = taken(run.capsule_id, ["apply_fails", "apply_fails_late"])
           if (fault === "apply_fails") return yield* runnerFailure("prepare_failed", "apply", "It could not begin.")

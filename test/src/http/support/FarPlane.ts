@@ -191,22 +191,28 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** A Capsule whose apply has been started by an agent. */
-export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
+/** A Capsule whose apply has been offered to an agent. `planned` is the plan's file. */
+export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
   const planned = yield* planOn(agent, offer)
   const { apply, capsuleId } = yield* approvedApply(id)
   const { offer: applyOffer } = yield* offerTo(agent)
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
+  return { capsuleId, offer: applyOffer, planned, claim: { runId: applyOffer.runId, fence: applyOffer.fence } }
+})
+
+/** A Capsule whose apply has been started by an agent. */
+export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
+  const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
   // An offer is withheld from all agents until it is accepted.
-  expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
+  expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
   // An agent applies a plan only with the credentials that the plan was created with.
-  expect((yield* agent.applyJob(applyOffer)).secrets.provided).toEqual(planBinding)
-  yield* agent.as(agent.client.Accept(applyOffer))
-  expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)
-  yield* agent.as(agent.client.Start(applyOffer))
-  return { capsuleId, claim: { runId: applyOffer.runId, fence: applyOffer.fence } }
+  expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)
+  yield* agent.as(agent.client.Accept(offer))
+  expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)
+  yield* agent.as(agent.client.Start(offer))
+  return { capsuleId, claim }
 })
 
 const held = ({ fence, runId }: { readonly runId: Offer["runId"]; readonly fence: number }) => ({

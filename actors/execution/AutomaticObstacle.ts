@@ -1,0 +1,50 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+
+/**
+ * The reason why a Run that no person started is not wanted any more, read in the caller's transaction: what turned it on may have
+ * been turned off while the Run was queued or prepared. `undefined` if there is none, and for a Run that a person started.
+ */
+export const makeAutomaticObstacle = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const unwantedFollow = Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: Pick<CapsuleRow, "auto_update_apply" | "auto_update_enabled">
+  ) {
+    if (capsule.auto_update_enabled !== 1) return "Auto-update of the Capsule is off."
+    if (run.plan_run_id !== null && capsule.auto_update_apply !== 1) {
+      return "Auto-update of the Capsule no longer applies its plans."
+    }
+    return undefined
+  })
+
+  const unwantedCheck = Effect.fnUntraced(function* ({ capsule_id: id }: RunRow) {
+    const checked = yield* Effect.orDie(sql`SELECT 1 AS one FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
+      WHERE c.id = ${id} AND ${sql.literal(effectiveDriftHours)} > 0`)
+    return checked.length > 0 ? undefined : "Scheduled drift checks of the Capsule are off."
+  })
+
+  return Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: Pick<CapsuleRow, "auto_update_apply" | "auto_update_enabled">
+  ): Effect.fn.Return<RunBlocked | undefined> {
+    const isFollow = run.trigger_kind === "auto_update"
+    const isCheck = run.trigger_kind === "schedule" && run.type === "drift_check"
+    if (!isFollow && !isCheck) return undefined
+    const unwanted = isFollow ? yield* unwantedFollow(run, capsule) : yield* unwantedCheck(run)
+    const nothing = run.plan_run_id === null ? "Nothing was started" : "Nothing was applied"
+    if (unwanted !== undefined) return blocked("cancelled", `${nothing}. ${unwanted}`)
+    // A pause stops what changes something; a plan that was queued before it waits for a person.
+    if (run.plan_run_id === null) return undefined
+    const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
+    return paused === undefined
+      ? undefined
+      : blocked("cancelled", `${nothing}: ${paused}. Plan again once it is resumed.`)
+  })
+})
