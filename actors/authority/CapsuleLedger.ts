@@ -67,6 +67,8 @@ export class CapsuleLedger extends Context.Service<
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Schedules a comparison of all consumers of this Capsule for the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
+    /** The Source's Capsules no longer take up later what a look of it has found. */
+    readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
@@ -158,6 +160,11 @@ export class CapsuleLedger extends Context.Service<
           UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`
       }, Effect.orDie)
 
+      const forgetDeferred = Effect.fnUntraced(function* (sourceId: SourceId) {
+        yield* sql`UPDATE capsules SET deferred_snapshot_id = NULL, updated_at = ${yield* now}
+          WHERE source_id = ${sourceId} AND deferred_snapshot_id IS NOT NULL`
+      }, Effect.orDie)
+
       const ofLane = Effect.fnUntraced(function* ({ path, ref, sourceId }: Lane) {
         return yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
@@ -174,6 +181,7 @@ export class CapsuleLedger extends Context.Service<
         setStaleReasons,
         credentialRenewed,
         consumersUnread,
+        forgetDeferred,
         ofLane
       })
     })

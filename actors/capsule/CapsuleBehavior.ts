@@ -108,7 +108,7 @@ export const layer = actorLayer(
           adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(serving),
         DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
           discardLeftOver(leftOverStateId, context, load).pipe(serving),
-        FollowLane: ({ payload: { sourceSnapshotId } }) => followLane(id, sourceSnapshotId).pipe(serving),
+        FollowLane: ({ payload: { look, sourceSnapshotId } }) => followLane(id, sourceSnapshotId, look).pipe(serving),
         FollowDeferred: () => followDeferred(id).pipe(serving),
         ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(serving)
       })

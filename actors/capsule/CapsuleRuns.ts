@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
+import type { PlanPurpose, RunTrigger, RunType } from "../../schema/records/Run.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { recordAuthors } from "../approval/PlanAuthors.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -17,6 +17,7 @@ import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
+import type { FollowSpec } from "../source/FollowedSource.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
 import { openForRef } from "../execution/ReviewedRefs.ts"
@@ -40,6 +41,8 @@ export interface CapsuleRunRequest {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
+  /** For a plan of auto-update: what started the look that found its commit. */
+  readonly look?: RunTrigger | undefined
   /** For a restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
@@ -220,6 +223,7 @@ export class CapsuleRuns extends Context.Service<
           trigger: request.trigger,
           purpose: request.purpose,
           spec: {
+            ...(request.look === undefined ? {} : ({ look: request.look } satisfies typeof FollowSpec.Type)),
             ...(request.rollback === undefined ? {} : { rollback: request.rollback }),
             ...(request.backupId === undefined ? {} : { backupId: request.backupId })
           }

@@ -10,7 +10,9 @@ import { derivedId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
+import { followObstacle, lookOf } from "../source/FollowedSource.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide } from "./AutoUpdateDecisions.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -23,7 +25,7 @@ const followedPlan = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   plan: RunRow,
   summary: PlanSummary | undefined
-): Effect.fn.Return<FollowedPlan, never, SourceLanes | SqlClient.SqlClient | StateVersions> {
+): Effect.fn.Return<FollowedPlan, never, SourceLanes | SourceStore | SqlClient.SqlClient | StateVersions> {
   const version = yield* (yield* StateVersions).find(capsule.current_state_version_id)
   const lane = yield* (yield* SourceLanes).find(capsule.source_id, {
     ref: capsule.adopted_ref ?? "",
@@ -36,6 +38,7 @@ const followedPlan = Effect.fnUntraced(function* (
     // An adopted state does not prove that any configuration has been applied.
     appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
     laneCommit: lane?.resolved_commit,
+    sourceStopped: followObstacle(yield* (yield* SourceStore).find(capsule.source_id), lookOf(plan)),
     automationRefusal: yield* automationRefusal(capsule.workspace_id)
   }
 })

@@ -13,6 +13,8 @@ export interface FollowedPlan {
   readonly appliedConfigId: InstallConfigId | undefined
   /** The adopted lane's current position. */
   readonly laneCommit: string | null | undefined
+  /** Why the look that found the commit may not act any more. */
+  readonly sourceStopped: string | undefined
   /** Why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
@@ -24,10 +26,12 @@ export const personNeeded = ({
   capsule,
   laneCommit,
   plan,
+  sourceStopped,
   summary
 }: FollowedPlan): readonly [reason: string, message: string] | undefined => {
   if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1)
     return ["review", "Auto-update plans here; a person approves and applies."]
+  if (sourceStopped !== undefined) return ["source_stopped", sourceStopped]
   if (summary === undefined) return ["review", "The plan has no summary to judge it by."]
   const gone = summary.destroy + summary.replace + summary.forget
   if (gone > 0) return ["destroys", `The plan destroys, replaces or forgets resources: ${gone} of them.`]

@@ -3,9 +3,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CapsuleId, RunId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { type CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
+import type { RunTrigger } from "../../schema/records/Run.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
+import { followObstacle } from "../source/FollowedSource.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
@@ -42,9 +44,16 @@ const unpin = Effect.fn("Capsule.unpin")(function* (
 })
 
 /** Why a snapshot of the lane is not planned now; `undefined` when nothing prevents it. */
-const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshot: SnapshotRow) {
+const obstacle = Effect.fnUntraced(function* (
+  capsule: GuardedCapsuleRow,
+  snapshot: SnapshotRow,
+  look: RunTrigger | undefined
+) {
   const sql = yield* SqlClient.SqlClient
   const lanes = yield* SourceLanes
+  const sources = yield* SourceStore
+  const stopped = followObstacle(yield* sources.find(capsule.source_id), look)
+  if (stopped !== undefined) return skipped("source_stopped", stopped)
   const lane = yield* lanes.find(capsule.source_id, snapshot)
   if (lane?.resolved_commit !== snapshot.resolved_commit)
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
@@ -86,7 +95,8 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
   capsuleId: CapsuleId,
-  snapshotId: SourceSnapshotId
+  snapshotId: SourceSnapshotId,
+  look: RunTrigger | undefined
 ) {
   const capsules = yield* CapsuleLedger
   const sources = yield* SourceStore
@@ -101,7 +111,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   const isOfLane = capsule.adopted_ref === row.ref && capsule.adopted_path === row.path
   if (capsule.auto_update_enabled !== 1 || isEnded(capsule.status) || !isOfLane) return yield* deferred(null)
   if (yield* isPlannedNow(capsule, snapshotId)) return yield* deferred(null)
-  const refused = yield* obstacle(capsule, row)
+  const refused = yield* obstacle(capsule, row, look)
   if (refused !== undefined) {
     yield* decide(capsule, snapshot, refused)
     return yield* deferred(refused.decision === "deferred" ? snapshotId : null)
@@ -109,7 +119,9 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   const authority = `${capsule.execution_authority_epoch} ${capsule.current_state_generation}`
   const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId} ${authority}`)
   yield* refuseArchived(capsule.workspace_id).pipe(
-    Effect.andThen(runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })),
+    Effect.andThen(
+      runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update", look })
+    ),
     Effect.matchEffect({
       onSuccess: () =>
         Effect.andThen(
@@ -146,10 +158,14 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
+  const sources = yield* SourceStore
   yield* Effect.gen(function* () {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule?.deferred_snapshot_id == null) return
-    yield* followLane(capsuleId, capsule.deferred_snapshot_id)
+    // A Source that stops following forgets what its looks deferred: without autoSync, the look was a person's.
+    const source = yield* sources.find(capsule.source_id)
+    const look = source?.auto_sync === 1 ? "schedule" : "user"
+    yield* followLane(capsuleId, capsule.deferred_snapshot_id, look)
   }).pipe(transaction(sql))
 })
 
@@ -160,7 +176,7 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
     ref: capsule.adopted_ref ?? capsule.tracked_ref,
     path: capsule.adopted_path ?? capsule.tracked_path
   })
-  if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id)
+  if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id, "user")
 })
 
 /**

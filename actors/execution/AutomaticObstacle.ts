@@ -2,7 +2,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { followObstacle, lookOf } from "../source/FollowedSource.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 
@@ -12,6 +15,8 @@ import { blocked, type RunBlocked } from "./RunBlocked.ts"
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const sources = yield* SourceStore
 
   const unwantedFollow = Effect.fnUntraced(function* (
     run: RunRow,
@@ -21,7 +26,8 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
     if (run.plan_run_id !== null && capsule.auto_update_apply !== 1) {
       return "Auto-update of the Capsule no longer applies its plans."
     }
-    return undefined
+    const plan = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
+    return followObstacle(yield* sources.find(run.source_id), plan === undefined ? undefined : lookOf(plan))
   })
 
   const unwantedCheck = Effect.fnUntraced(function* ({ capsule_id: id }: RunRow) {

@@ -12,13 +12,14 @@ import { KillPoint } from "../KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { holdOf } from "../run/RunHold.ts"
+import { type HoldLost, holdOf, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { type FetchedLane, makeLaneFetch, SyncSpec } from "../git-fetch/LaneFetch.ts"
 import type { LaneUnavailable } from "../git-fetch/LaneUnavailable.ts"
+import { followObstacle } from "../source/FollowedSource.ts"
 import { judgedAgain, manifestVerdict } from "../source/ManifestVerdict.ts"
 import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore } from "../source/SourceStore.ts"
@@ -141,6 +142,7 @@ export const makeSyncExecution = Effect.gen(function* () {
         sourceId,
         snapshotId: found.id,
         autoUpdate: spec.intent === "observe",
+        look: run.trigger_kind,
         cause: run.id
       })
     }
@@ -166,9 +168,29 @@ export const makeSyncExecution = Effect.gen(function* () {
     })
   })
 
+  /**
+   * The reason why a sync may not act any more, read in the caller's transaction: its Source may have been disabled, or may have
+   * stopped following its ref, while the sync was queued or read the repository.
+   */
+  const unwanted = Effect.fnUntraced(function* (run: RunRow) {
+    return run.source_id === null ? undefined : followObstacle(yield* store.find(run.source_id), run.trigger_kind)
+  })
+
+  const stopped = Effect.fnUntraced(function* (run: RunRow, reason: string) {
+    const message = `Nothing was recorded. ${reason}`
+    yield* lifecycle.cancel(holdOf(run), undefined, { code: "source_stopped", message })
+    yield* handover.finished(run)
+  })
+
+  /** Settles a sync in one transaction, unless it may not act any more: then it ends there. */
+  const settled = Effect.fnUntraced(function* (run: RunRow, settle: Effect.Effect<void, HoldLost | StopRequested>) {
+    const reason = yield* unwanted(run)
+    yield* reason === undefined ? settle : stopped(run, reason)
+  }, transaction(sql))
+
   const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
     const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
-    const settled = Effect.gen(function* () {
+    const recorded = Effect.gen(function* () {
       // An install plan has no Source yet: the snapshot waits for the install's initial commit.
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
@@ -178,12 +200,12 @@ export const makeSyncExecution = Effect.gen(function* () {
       if (run.source_id === null) return yield* Effect.die(new Error(`The sync ${run.id} has no Source`))
       return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched, !isLook(run))
     })
-    const { fileCount, id: snapshotId, isNews, resolvedCommit, reused } = yield* settled
+    const { fileCount, id: snapshotId, isNews, resolvedCommit, reused } = yield* recorded
     yield* ledger.record(holdOf(run), { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
     if (isLook(run) && isNews) yield* shown(run, spec)
     yield* lifecycle.succeed(holdOf(run), { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused })
     yield* handover.finished(run)
-  }, transaction(sql))
+  })
 
   /** What a failed fetch means for the lane; a failure at a revision plan's ref does not concern the Source. */
   const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
@@ -196,7 +218,14 @@ export const makeSyncExecution = Effect.gen(function* () {
   const fail = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, error: LaneUnavailable, lookedAt: string) {
     if ((yield* laneFailed(run, spec, error, lookedAt)) && isLook(run)) yield* shown(run, spec)
     yield* failRun({ lifecycle, handover }, run, { code: error.code, message: error.message })
-  }, transaction(sql))
+  })
+
+  /** Records another lane unless the sync was asked to stop, or may not act any more; both are read in the same transaction. */
+  const whileWanted = <A>(run: RunRow, settle: Effect.Effect<A>) =>
+    Effect.gen(function* () {
+      yield* lifecycle.proceed(holdOf(run))
+      if ((yield* unwanted(run)) === undefined) yield* settle
+    }).pipe(transaction(sql))
 
   /** The other lanes in use, if a person asked for the whole Source. Failures there are recorded as those lanes' own errors. */
   const lookAtOthers = Effect.fnUntraced(function* (
@@ -218,31 +247,21 @@ export const makeSyncExecution = Effect.gen(function* () {
           const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
           return Effect.andThen(
             compared(source.id, other, fetched),
-            transaction(sql)(
-              Effect.andThen(
-                lifecycle.proceed(holdOf(run)),
-                settleLane(run, source.id, other, id, lookedAt, fetched, false)
-              )
-            )
+            whileWanted(run, settleLane(run, source.id, other, id, lookedAt, fetched, false))
           )
         }),
         Effect.catchTag("LaneUnavailable", (error) =>
-          Effect.andThen(log(`${ref}: ${error.message}`), transaction(sql)(laneFailed(run, other, error, lookedAt)))
+          Effect.andThen(log(`${ref}: ${error.message}`), whileWanted(run, laneFailed(run, other, error, lookedAt)))
         )
       )
     }
   })
 
-  /** A sync queued before its Source stopped following is skipped. */
-  const isWanted = Effect.fnUntraced(function* (run: RunRow) {
-    if (!isLook(run)) return true
-    const source = yield* store.find(run.source_id)
-    return source !== undefined && source.auto_sync === 1 && source.status !== "disabled"
-  })
-
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
-    if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
+    // Nothing is fetched for a sync that was queued before its Source stopped following.
+    const early = yield* unwanted(run)
+    if (early !== undefined) return yield* transaction(sql)(stopped(run, early))
     yield* control.sink.event("run.phase", { phase: "fetch" })
     yield* killPoint(`${run.type}.prepared`)
     const log = (line: string) => control.sink.log("fetch", "system", line)
@@ -256,9 +275,9 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* killPoint(`${run.type}.executed`)
     if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     const { fetched } = outcome
-    if (fetched._tag === "Success") return yield* succeed(run, spec, lookedAt, fetched.success)
+    if (fetched._tag === "Success") return yield* settled(run, succeed(run, spec, lookedAt, fetched.success))
     yield* log(fetched.failure.message)
-    yield* fail(run, spec, fetched.failure, lookedAt)
+    yield* settled(run, fail(run, spec, fetched.failure, lookedAt))
   })
   return execution
 })

@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import type { RunTrigger } from "../../schema/records/Run.ts"
 import type { RunRow } from "./RunRow.ts"
 
 /**
@@ -18,6 +19,8 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
+      /** What started the look that found the snapshot. */
+      readonly look: RunTrigger
       /** The Run of the check, so that each check is handed over once. */
       readonly cause: string
     }) => Effect.Effect<void>

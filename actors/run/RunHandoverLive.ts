@@ -39,7 +39,13 @@ export const layer = Layer.effect(
         run.capsule_id === null || run.trigger_kind !== "auto_update"
           ? Effect.void
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: run.id }, { discard: true })),
-      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
+      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({
+        autoUpdate,
+        cause,
+        look,
+        snapshotId,
+        sourceId
+      }) {
         if (!autoUpdate) return
         // Excludes those that have already decided about this snapshot under their current authority and state.
         const followers = yield* Effect.orDie(Follower.rows(sql)`SELECT c.id FROM capsules c
@@ -52,7 +58,7 @@ export const layer = Layer.effect(
                 AND d.execution_authority_epoch = c.execution_authority_epoch
                 AND d.state_generation = c.current_state_generation)`)
         for (const { id } of followers) {
-          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId, cause }, { discard: true }))
+          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId, cause, look }, { discard: true }))
         }
       })
     })

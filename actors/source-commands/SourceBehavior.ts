@@ -10,6 +10,7 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { actorLayer, handle } from "../ActorLayer.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -25,6 +26,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "../git-fetch/GitConnectionUse.ts"
+import { followObstacle } from "../source/FollowedSource.ts"
 import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
 import { queuedLook } from "./QueuedLook.ts"
 import { removeSource, removeUnread } from "./SourceRemoval.ts"
@@ -47,6 +49,7 @@ export const layer = actorLayer(
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
     const admission = yield* RunAdmission
+    const capsules = yield* CapsuleLedger
     const deferred = yield* DeferredSyncs
     const lanes = yield* SourceLanes
     const audit = yield* Audit
@@ -99,8 +102,9 @@ export const layer = actorLayer(
     const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 
     /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check this. */
-    const usable = Effect.fnUntraced(function* (row: SourceRow) {
-      if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
+    const usable = Effect.fnUntraced(function* (row: SourceRow, trigger: SyncRequest["trigger"]) {
+      const stopped = followObstacle(row, trigger)
+      if (stopped !== undefined) return yield* failedPrecondition(stopped)
       yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
     })
 
@@ -150,7 +154,7 @@ export const layer = actorLayer(
       const startSync = Effect.fnUntraced(function* (request: SyncRequest) {
         const { context, intent, trigger } = request
         const row = yield* load
-        yield* usable(row)
+        yield* usable(row, request.trigger)
         const { path, ref } = laneOf(row, request.lane)
         const isLook = trigger === "webhook" || trigger === "schedule"
         // It was on when the delivery arrived, or when the schedule found the Source due.
@@ -190,6 +194,7 @@ export const layer = actorLayer(
         lane: Lane | undefined
       ) {
         const row = yield* load
+        if (followObstacle(row, trigger) !== undefined) return
         const wanted = laneOf(row, lane)
         if (!(yield* deferred.defer({ sourceId: id, ...wanted, trigger }))) return
         yield* Effect.logWarning(`A sync of ${id} is deferred: the queue of its Workspace is full.`)
@@ -273,7 +278,11 @@ export const layer = actorLayer(
             ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
             ...(request.status === undefined ? {} : { status: request.status })
           })
-          if (request.autoSync === false) yield* deferred.forget(id)
+          // What looks have put off is not taken up later: a person has stopped them.
+          if (request.autoSync === false || request.status === "disabled") {
+            yield* deferred.forget(id)
+            yield* capsules.forgetDeferred(id)
+          }
           yield* lanes.settleStatus(id)
           yield* audited(context, row.workspace_id, "source.update", {
             fields: Object.keys(request),

@@ -25,6 +25,7 @@ import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { cleanUpSnapshots } from "../source/SnapshotCleanup.ts"
 import { SnapshotReads } from "../source/SnapshotReads.ts"
 import { DeferredSyncs } from "../source/DeferredSyncs.ts"
+import { followObstacle } from "../source/FollowedSource.ts"
 import { failingLanes, projectLanes, SourceLanes } from "../source/SourceLanes.ts"
 import { hookIsAuthentic } from "../source/SourceHook.ts"
 import { SourceStore, toReport, toSnapshot, toSource } from "../source/SourceStore.ts"
@@ -181,9 +182,11 @@ export const layer = Layer.effect(
             Effect.map((run) => [run]),
             // The queue is full: the lane is recorded, and synced without another delivery.
             Effect.catch((error) =>
-              Effect.flatMap(deferred.isDeferred(id, lane), (isNoted) =>
-                isNoted ? Effect.succeed([]) : Effect.fail(error)
-              )
+              Effect.gen(function* () {
+                // The Source was stopped since it was read above: the delivery has no effect, as if it had come later.
+                const isStopped = followObstacle(yield* store.find(id), "webhook") !== undefined
+                return isStopped || (yield* deferred.isDeferred(id, lane)) ? [] : yield* error
+              })
             )
           )
         }).pipe(

@@ -20,7 +20,7 @@ import {
   StateVersionId
 } from "../records/Ids.ts"
 import { LeftOverState } from "../records/LeftOverState.ts"
-import { Run } from "../records/Run.ts"
+import { Run, RunTrigger } from "../records/Run.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
 
 const command = { context: CommandContext }
@@ -130,8 +130,12 @@ export const CapsuleActor = Entity.make("Capsule", [
   }),
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to having it planned automatically. */
   Rpc.make("FollowLane", {
-    // Messages from earlier releases have no cause.
-    payload: { sourceSnapshotId: SourceSnapshotId, cause: Schema.optionalKey(Schema.String) },
+    // Messages from earlier releases have no cause and no look.
+    payload: {
+      sourceSnapshotId: SourceSnapshotId,
+      cause: Schema.optionalKey(Schema.String),
+      look: Schema.optionalKey(RunTrigger)
+    },
     primaryKey: ({ sourceSnapshotId, cause }) =>
       cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`
   })

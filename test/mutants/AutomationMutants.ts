@@ -2,11 +2,47 @@ import type { Mutant } from "./Mutant.ts"
 
 const members = "test/actors/member/AutomationMembers.test.ts"
 const routes = "test/src/accounts/AutomationRoutes.test.ts"
+const stopped = "test/actors/source-commands/StoppedLooks.test.ts"
 const limits = "test/src/http/LimitedTokens.test.ts"
 const named = "test/src/http/NamedRecords.test.ts"
 
 /** Members that never sign in, and tokens with limits. */
 export const automationMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "a disabled Source stops every look",
+    file: "actors/source/FollowedSource.ts",
+    text: `source.status === "disabled"`,
+    broken: `source.status === "error"`,
+    test: stopped
+  },
+  {
+    name: "a Source without autoSync stops looks that no person asked for",
+    file: "actors/source/FollowedSource.ts",
+    text: "isAutomatic(look) && source.auto_sync !== 1",
+    broken: "isAutomatic(look) && source.auto_sync === 2",
+    test: stopped
+  },
+  {
+    name: "a look reads its Source again when it settles",
+    file: "actors/execution/SyncExecution.ts",
+    text: "yield* reason === undefined ? settle : stopped(run, reason)",
+    broken: "yield* reason === null ? stopped(run, reason) : settle",
+    test: stopped
+  },
+  {
+    name: "a followed plan is not made without its Source",
+    file: "actors/execution/AutomaticObstacle.ts",
+    text: "const unwanted = isFollow ? yield* unwantedFollow(run, capsule)",
+    broken: "const unwanted = isFollow ? undefined",
+    test: stopped
+  },
+  {
+    name: "what a look put off is forgotten with it",
+    file: "actors/source-commands/SourceBehavior.ts",
+    text: "yield* capsules.forgetDeferred(id)",
+    broken: "",
+    test: stopped
+  },
   {
     name: "no session of an automation is accepted",
     file: "actors/account/Sessions.ts",

@@ -25,7 +25,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     autoUpdateDecisions: route(
       "What auto-update did about each snapshot, newest first",
-      "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `approval`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
+      "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `source_stopped`, `approval`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`, `source_stopped`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
     ),
     dependencies: route("List dependencies in which the Capsule takes part", "As producer or as consumer."),
     createDependency: route(

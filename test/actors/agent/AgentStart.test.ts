@@ -94,7 +94,7 @@ const obstacles = {
 } as const
 
 /** Nothing was started: the Run is over, its plan is gone, and nobody waits for evidence. */
-const untouched = Effect.fnUntraced(function* ({ capsuleId, runId }: Applying, before: ReadonlyArray<object>) {
+const untouched = Effect.fnUntraced(function* ({ capsuleId, runId }: Applying, before: string) {
   const sql = yield* SqlClient.SqlClient
   expect(yield* sql`SELECT start_acknowledged_at, provider_apply_succeeded FROM runs WHERE id = ${runId}`).toEqual([
     { start_acknowledged_at: null, provider_apply_succeeded: null }
@@ -106,12 +106,13 @@ const untouched = Effect.fnUntraced(function* ({ capsuleId, runId }: Applying, b
   expect(
     yield* sql`SELECT p.run_id FROM run_plans p JOIN runs r ON r.plan_run_id = p.run_id WHERE r.id = ${runId}`
   ).toEqual([])
-  expect(yield* safetyOf(capsuleId)).toEqual([...before])
+  expect(yield* safetyOf(capsuleId)).toBe(before)
 })
 
 const safetyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
-  return yield* sql`SELECT runtime_safety, current_state_version_id FROM capsules WHERE id = ${capsuleId}`
+  const rows = yield* sql`SELECT runtime_safety, current_state_version_id FROM capsules WHERE id = ${capsuleId}`
+  return JSON.stringify(rows)
 })
 
 for (const [name, { code, happens, ...expected }] of Object.entries(obstacles)) {

@@ -5,17 +5,46 @@ import { Audit } from "../../../actors/audit/Audit.ts"
 import { CapsuleRuns } from "../../../actors/capsule/CapsuleRuns.ts"
 import { followLane } from "../../../actors/capsule/LaneFollowing.ts"
 import { SourceLanes } from "../../../actors/source/SourceLanes.ts"
+import type { SourceRow } from "../../../actors/source/SourceRow.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import { world } from "../../src/http/support/World.ts"
+import type { RunTrigger } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
 import { ledgers, snapshot } from "../support/GuardedPlane.ts"
 
 const planned: Array<string> = []
 
+const at = "2026-01-01T00:00:00.000Z"
+const source: SourceRow = {
+  id: snapshot.source_id,
+  workspace_id: world.workspaceA,
+  name: "app",
+  url: snapshot.url,
+  default_ref: "HEAD",
+  default_ref_by_manager: 0,
+  default_path: ".",
+  auth_connection_id: null,
+  auth_connection_by: null,
+  hook_secret_at: null,
+  auto_sync: 1,
+  status: "active",
+  hook_secret: "sealed",
+  hook_secret_version: 1,
+  last_synced_at: at,
+  removed_at: null,
+  reviewed_refs: "[]",
+  created_at: at,
+  updated_at: at
+}
+let sourceChanges: Partial<SourceRow> = {}
+
 const tests = suite(
   Layer.mergeAll(
     SourceLanes.layer,
-    Layer.mock(SourceStore)({ findSnapshot: () => Effect.succeed(snapshot) }),
+    Layer.mock(SourceStore)({
+      find: () => Effect.sync(() => ({ ...source, ...sourceChanges })),
+      findSnapshot: () => Effect.succeed(snapshot)
+    }),
     Layer.mock(Audit)({ append: () => Effect.void }),
     Layer.mock(CapsuleRuns)({ create: (capsule) => Effect.sync(() => void planned.push(capsule.id)) })
   ).pipe(Layer.provideMerge(ledgers))
@@ -52,14 +81,18 @@ const behind = Effect.gen(function* () {
 })
 
 /** The decision on the commit; `undefined` if there is none. */
-const decision = Effect.gen(function* () {
+const decisionOn = Effect.fnUntraced(function* (look: RunTrigger | undefined) {
   const sql = yield* SqlClient.SqlClient
-  yield* followLane(world.capsuleId, snapshot.id)
+  yield* followLane(world.capsuleId, snapshot.id, look)
   const [row] = yield* sql`SELECT reason FROM auto_update_decisions`
   return row?.["reason"]
 })
+const decision = decisionOn("user")
 
-beforeEach(() => void planned.splice(0))
+beforeEach(() => {
+  planned.splice(0)
+  sourceChanges = {}
+})
 
 tests.live("a newer commit in the lane is planned once", () =>
   Effect.gen(function* () {
@@ -96,6 +129,31 @@ for (const [expected, table, columns] of others) {
     })
   )
 }
+
+for (const changes of [{ status: "disabled" }, { removed_at: at }] as const) {
+  tests.live(`nothing is planned for a Source with ${JSON.stringify(changes)}, whoever looked`, () =>
+    Effect.gen(function* () {
+      yield* behind
+      sourceChanges = changes
+      for (const look of ["user", "webhook"] as const) expect(yield* decisionOn(look)).toBe("source_stopped")
+      expect(planned).toEqual([])
+    })
+  )
+}
+
+tests.live("a commit is planned without autoSync only if a person looked", () =>
+  Effect.gen(function* () {
+    yield* behind
+    sourceChanges = { auto_sync: 0 }
+    // A message from an earlier release does not name what started the look.
+    for (const look of ["webhook", "schedule", undefined] as const) {
+      expect(yield* decisionOn(look)).toBe("source_stopped")
+      expect(planned).toEqual([])
+    }
+    expect(yield* decisionOn("user")).toBe("planned")
+    expect(planned).toEqual([world.capsuleId])
+  })
+)
 
 tests.live("the next commit releases a pin that lasts until the next commit", () =>
   Effect.gen(function* () {

@@ -12,6 +12,7 @@ const followed: FollowedPlan = {
   summary: { ...nothing, add: 2, change: 1, import: 1 },
   appliedConfigId: config,
   laneCommit: commit,
+  sourceStopped: undefined,
   automationRefusal: undefined
 }
 const { capsule } = followed
@@ -34,6 +35,7 @@ const waits: ReadonlyArray<readonly [reason: string, different: Partial<Followed
   ["lane_moved", { laneCommit: "2".repeat(40) }],
   ["lane_moved", { laneCommit: null }],
   ["lane_moved", { laneCommit: undefined }],
+  ["source_stopped", { sourceStopped: "The Source is disabled." }],
   ["automation_paused", { automationRefusal: "the Workspace is archived" }]
 ]
 
