@@ -11,6 +11,7 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { updateRefusal } from "../run-group/UpdateHold.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
+import { scheduledCheckRefusal } from "../authority/ScheduledChecks.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -115,6 +116,9 @@ export const createRun = Effect.fnUntraced(function* (
     if (schedule !== undefined) {
       const refusal = (yield* automationRefusal(capsule.workspace_id)) ?? (yield* unscheduled(capsule.id))
       if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
+      // The switch may have been turned off since the schedule read what is due.
+      const off = yield* scheduledCheckRefusal(capsule.id)
+      if (off !== undefined) return yield* failedPrecondition(off)
     }
     if (request.backupId !== undefined) yield* requireBackup(capsule, request.backupId)
     if (request.type === "plan" && request.runGroupId !== undefined) {

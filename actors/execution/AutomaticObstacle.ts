@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { scheduledCheckRefusal } from "../authority/ScheduledChecks.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { followObstacle, lookOf } from "../source/FollowedSource.ts"
@@ -30,11 +30,8 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
     return followObstacle(yield* sources.find(run.source_id), plan === undefined ? undefined : lookOf(plan))
   })
 
-  const unwantedCheck = Effect.fnUntraced(function* ({ capsule_id: id }: RunRow) {
-    const checked = yield* Effect.orDie(sql`SELECT 1 AS one FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
-      WHERE c.id = ${id} AND ${sql.literal(effectiveDriftHours)} > 0`)
-    return checked.length > 0 ? undefined : "Scheduled drift checks of the Capsule are off."
-  })
+  const unwantedCheck = ({ capsule_id: id }: RunRow) =>
+    Effect.provideService(scheduledCheckRefusal(id), SqlClient.SqlClient, sql)
 
   return Effect.fnUntraced(function* (
     run: RunRow,

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect } from "bun:test"
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
@@ -15,6 +15,7 @@ import { killPoints } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 
+setDefaultTimeout(60_000)
 const points = killPoints()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
