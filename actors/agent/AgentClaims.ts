@@ -13,6 +13,7 @@ import { AgentLeases } from "./AgentLeases.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 
 type Claim = typeof RunClaim.Type
+type ChangedColumn = "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at" | "unanswered_since"
 
 /** A Run that an agent holds, with its claim. */
 export interface HeldClaim {
@@ -50,13 +51,8 @@ export class AgentClaims extends Context.Service<
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
     /** What the agent must do with a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
-    readonly insert: (
-      row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">
-    ) => Effect.Effect<void>
-    readonly change: (
-      claim: Claim,
-      columns: Partial<Pick<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">>
-    ) => Effect.Effect<void>
+    readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
+    readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
   }
 >()("svc/actors/agent/AgentClaims") {
   static readonly layer = Layer.effect(

@@ -12,6 +12,7 @@ import { AgentReleases } from "./AgentReleases.ts"
 import { AgentReports } from "./AgentReports.ts"
 import { AgentSettlement } from "./AgentSettlement.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
 
 /** What agents receive, and how their reports are handled. */
@@ -27,7 +28,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
     )
   ),
   Layer.provideMerge(AgentReports.layer),
-  Layer.provideMerge(CarriedBlobs.layer),
+  Layer.provideMerge(Layer.mergeAll(CarriedBlobs.layer, LostAnswers.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
   Layer.provideMerge(AgentLeases.layer)
 )

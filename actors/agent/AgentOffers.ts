@@ -130,7 +130,8 @@ export class AgentOffers extends Context.Service<
           checkpoint_serial: null,
           result: null,
           result_at: null,
-          ended_at: null
+          ended_at: null,
+          unanswered_since: null
         }
         return { run, row: whole }
       }, transaction(sql))

@@ -23,6 +23,7 @@ import { AgentClaims, orGone } from "./AgentClaims.ts"
 import { CarriedBlobs, refusalOf } from "./CarriedBlobs.ts"
 import { receivedResult } from "./ReceivedResult.ts"
 import { AgentLeases } from "./AgentLeases.ts"
+import { LostAnswers } from "./LostAnswers.ts"
 import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 
 type Claim = typeof RunClaim.Type
@@ -83,7 +84,8 @@ export class AgentReports extends Context.Service<
     ) => Effect.Effect<{ readonly acknowledged: number }, AgentRefusal>
     readonly renew: (
       session: AgentSession,
-      held: ReadonlyArray<HeldClaim>
+      held: ReadonlyArray<HeldClaim>,
+      unansweredSeconds?: number
     ) => Effect.Effect<{
       readonly leases: ReadonlyArray<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }>
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
@@ -105,6 +107,7 @@ export class AgentReports extends Context.Service<
       const checkpoints = yield* RunCheckpoints
       const states = yield* StateVersions
       const leases = yield* AgentLeases
+      const lostAnswers = yield* LostAnswers
 
       const reading = new Set<string>()
 
@@ -170,7 +173,11 @@ export class AgentReports extends Context.Service<
         return { acknowledged: number }
       })
 
-      const renew = Effect.fn("AgentReports.renew")(function* (session: AgentSession, held: ReadonlyArray<HeldClaim>) {
+      const renew = Effect.fn("AgentReports.renew")(function* (
+        session: AgentSession,
+        held: ReadonlyArray<HeldClaim>,
+        unansweredSeconds?: number
+      ) {
         const renewed: Array<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }> = []
         const ended: Array<typeof HeldRunOrder.Type> = []
         for (const { newestSerial, ...claim } of held) {
@@ -186,6 +193,8 @@ export class AgentReports extends Context.Service<
             })
           }
         }
+        const holds = renewed.map(({ fence, runId }) => ({ runId, fence, owner: session.agent.id }))
+        yield* lostAnswers.renewed(session, holds, unansweredSeconds)
         return { leases: renewed, gone: ended }
       })
 

@@ -37,7 +37,9 @@ export const AgentRunRow = table("agent_runs", {
   result: Schema.NullOr(ResultJson),
   result_at: Schema.NullOr(Timestamp),
   /** Set once the claim is no longer in effect. */
-  ended_at: Schema.NullOr(Timestamp)
+  ended_at: Schema.NullOr(Timestamp),
+  /** Since when the agent has received no answer although it is heard. */
+  unanswered_since: Schema.NullOr(Timestamp)
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 

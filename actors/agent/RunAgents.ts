@@ -15,7 +15,7 @@ import { givenUpAfter } from "./LeaseVerdict.ts"
 const Executing = rowShape({
   id: AgentRow.columns.id,
   name: AgentRow.columns.name,
-  ...AgentRunRow.only("kind", "lease_seconds", "checkpoint_serial").columns,
+  ...AgentRunRow.only("kind", "lease_seconds", "checkpoint_serial", "unanswered_since").columns,
   saved_at: Schema.NullOr(Timestamp)
 })
 
@@ -46,7 +46,7 @@ export class RunAgents extends Context.Service<
       }: Parameters<RunAgents["Service"]["of"]>[0]) {
         if (status !== "running") return undefined
         const [row] = yield* Executing.rows(sql)`SELECT a.id, a.name, r.kind, r.lease_seconds, r.checkpoint_serial,
-            c.saved_at FROM agent_runs r JOIN agents a ON a.id = r.agent_id
+            r.unanswered_since, c.saved_at FROM agent_runs r JOIN agents a ON a.id = r.agent_id
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
         // Hearing from an agent commits nothing.
@@ -65,6 +65,7 @@ export class RunAgents extends Context.Service<
           ...present({
             // A server that has just started has not heard from the agent yet, whatever lease it granted.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
+            unansweredSince: row.unanswered_since,
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,
             startedAt,
             state: row.kind === "apply" && startedAt !== null ? present(state) : undefined

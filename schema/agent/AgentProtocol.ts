@@ -105,7 +105,7 @@ export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal 
 /**
  * Renews the leases on what the agent holds, at the interval that the session specifies. The response carries cancellations,
  * which may be repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the
- * response.
+ * response. `unansweredSeconds` is how long ago the agent sent the last message to which it received an answer.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -114,7 +114,8 @@ export const Renew = Rpc.make("Renew", {
     ).check(Schema.isMaxLength(256)),
     disk: AgentFacts.fields.disk,
     draining: Schema.Boolean,
-    leaving: Schema.optionalKey(Schema.Boolean)
+    leaving: Schema.optionalKey(Schema.Boolean),
+    unansweredSeconds: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),

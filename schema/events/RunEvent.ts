@@ -103,6 +103,9 @@ const decided = [
   /** The agent executing the Run has been silent since this point in time, or has been heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
+  /** The agent is heard, but has received no answer since this point in time, or answers arrive again. */
+  kind("agent.unanswered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
+  kind("agent.answered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   /** Somebody released the Run from a silent agent before its lease expired; the operation history has who. */
   kind(
     "agent.released",

@@ -27,6 +27,12 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
     }),
     leaseSeconds: Schema.Int.annotate({ description: "How long it may be silent before the Run is given up." }),
     heardAt: Schema.optionalKey(Timestamp.annotate({ description: "When it was last heard of, about this Run." })),
+    unansweredSince: Schema.optionalKey(
+      Timestamp.annotate({
+        description:
+          "The agent is heard, but has received no answer since then: the line loses the answers. Its tool is stopped when its lease ends. Absent while answers arrive."
+      })
+    ),
     givenUpAt: Schema.optionalKey(
       Timestamp.annotate({
         description:

@@ -96,6 +96,9 @@ export const agentTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
 ]
 
+/** Since when an agent that executes a Run has received no answer, although it is heard; `NULL` while answers arrive. */
+export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
+
 /**
  * Credentials that stay with the agents of a pool.
  *

@@ -81,7 +81,7 @@ export class AgentWork extends Context.Service<
         const folder = yield* AgentFolder
         const session = yield* AgentSession
         const machine = yield* MachineFacts
-        const { session: currentSession, until } = yield* Answered
+        const { session: currentSession, unansweredSeconds, until } = yield* Answered
         const { calls } = session
 
         /** A failure here is a defect: expected failures of a Run are part of its work. The Run's folder is kept. */
@@ -155,7 +155,8 @@ export class AgentWork extends Context.Service<
                 ...(newestSerial === undefined ? {} : { newestSerial })
               })),
               disk,
-              draining: machine.isDraining()
+              draining: machine.isDraining(),
+              unansweredSeconds: Math.floor(unansweredSeconds())
             }),
             longestRenewal
           )

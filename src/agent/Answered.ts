@@ -1,12 +1,15 @@
-import { Context, Duration, Effect, Layer, Random } from "effect"
+import { Context, Duration, Effect, Layer, Random, Schema } from "effect"
 import type { HttpClientError } from "effect/http"
-import { type AgentRefusal, Busy, type Gone } from "../../schema/agent/AgentRefusal.ts"
+import { elapsedSeconds, machineClocks, momentOf } from "../../runner/agent/LeaseClock.ts"
+import { AgentRefusal, Busy, type Gone } from "../../schema/agent/AgentRefusal.ts"
 import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
 
 /** Why a message did not get the expected response. */
 export type Problem = AgentRefusal | Unanswered | HttpClientError.HttpClientError
+
+const isRefusal = Schema.is(AgentRefusal)
 
 const shortest = 200
 const longest = 10_000
@@ -35,6 +38,8 @@ export class Answered extends Context.Service<
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
+    /** How long ago the last message was sent that got a response; counts from the start until the first. */
+    readonly unansweredSeconds: () => number
   }
 >()("svc/agent/Answered") {
   static readonly layer = Layer.effect(
@@ -54,6 +59,7 @@ export class Answered extends Context.Service<
             { discard: true }
           )
       }
+      let answeredSent = momentOf(machineClocks)
       let told = ""
       const tell = (message: string) =>
         Effect.suspend(() => {
@@ -102,7 +108,11 @@ export class Answered extends Context.Service<
             const seen = session.generation()
             if (seen === 0) yield* begin(seen)
             const current = session.generation()
+            const sent = momentOf(machineClocks)
             const result = yield* Effect.result(understood(call))
+            // A refusal is a response too.
+            const isAnswered = result._tag === "Success" || isRefusal(result.failure)
+            if (isAnswered && sent.boot > answeredSent.boot) answeredSent = sent
             if (result._tag === "Success") return result.success
             const problem = result.failure
             if (problem._tag === "Gone") return yield* problem
@@ -113,6 +123,7 @@ export class Answered extends Context.Service<
 
       return Answered.of({
         until,
+        unansweredSeconds: () => elapsedSeconds(machineClocks, answeredSent),
         session: Effect.gen(function* () {
           if ((yield* session.isDue) || (yield* areReplaced)) yield* begin(session.generation())
         })

@@ -4,6 +4,7 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import {
   agentProvisionTables,
   agentTables,
+  lostAnswerColumns,
   carriedFileTables,
   providedMarkTables
 } from "../../schema/tables/AgentTables.ts"
@@ -148,7 +149,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0057_reviewed_refs": reviewedRefsColumns,
   "0058_plan_authors": planAuthorTables,
   "0059_acknowledgements": acknowledgementColumns,
-  "0060_moved_objects": movedObjectColumns
+  "0060_moved_objects": movedObjectColumns,
+  "0061_lost_answers": lostAnswerColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -85,10 +85,10 @@ const handlers = AgentProtocol.toLayer(
       Accept: (claim, options) => written(options, (session) => offers.accept(session, claim)),
       Decline: ({ reason, ...claim }, options) => written(options, (session) => offers.decline(session, claim, reason)),
       Start: (claim, options) => written(options, (session) => offers.start(session, claim)),
-      Renew: Effect.fnUntraced(function* ({ held, leaving = false, ...said }, options) {
+      Renew: Effect.fnUntraced(function* ({ held, leaving = false, unansweredSeconds, ...said }, options) {
         const session = yield* sessionOf(options)
         yield* sessions.described(session, said)
-        const renewed = yield* reports.renew(session, held)
+        const renewed = yield* reports.renew(session, held, unansweredSeconds)
         if (leaving) yield* sessions.leave(session)
         return { ...renewed, drain: session.agent.drain_requested_at !== null }
       }),

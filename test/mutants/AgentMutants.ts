@@ -90,6 +90,34 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: startTest
   },
   {
+    name: "agent: an agent that hears nothing is shown",
+    file: "actors/agent/LostAnswers.ts",
+    text: "unansweredSeconds >= lostAfterSeconds &&\n  answeredAgo",
+    broken: "unansweredSeconds < 0 &&\n  answeredAgo",
+    test: "test/actors/agent/LostAnswers.test.ts"
+  },
+  {
+    name: "agent: a server that was down has lost no answers",
+    file: "actors/agent/LostAnswers.ts",
+    text: "answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))",
+    broken: "answeredAgo >= 0n",
+    test: "test/actors/agent/LostAnswers.test.ts"
+  },
+  {
+    name: "a local apply reads its Run again before its tool starts",
+    file: "actors/execution/ApplyExecution.ts",
+    text: "reason === undefined",
+    broken: "reason !== null",
+    test: "test/actors/execution/StartObstacle.test.ts"
+  },
+  {
+    name: "a scheduled drift check that was switched off is not executed",
+    file: "actors/execution/AutomaticObstacle.ts",
+    text: `run.trigger_kind === "schedule" && run.type === "drift_check"`,
+    broken: `run.trigger_kind === "schedule" && run.type === "plan"`,
+    test: "test/actors/capsule/DriftSwitch.test.ts"
+  },
+  {
     name: "agent: the tool is stopped before the lease ends",
     file: "runner/agent/AgentRun.ts",
     text: "lease.secondsUntilInterrupt() > 0 ? Effect.void",

@@ -12,6 +12,21 @@ const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   return `what is newer than ${savedAt} would be lost with the agent's disk`
 }
 
+const agentEvents = {
+  "agent.unreachable": (since) => `the agent is not heard of since ${since}`,
+  "agent.returned": () => "the agent is heard of again",
+  "agent.unanswered": (since) => `the agent is heard, but acknowledgements do not arrive there since ${since}`,
+  "agent.answered": () => "acknowledgements arrive at the agent again"
+} satisfies Readonly<Record<string, (since: string) => string>>
+
+const isOfAgent = (kind: string): kind is keyof typeof agentEvents => Object.hasOwn(agentEvents, kind)
+
+/** An event about the connection to the agent of a Run, for whoever watches the Run; `undefined` for other events. */
+export const agentEventText = (kind: string, { since }: Readonly<Record<string, unknown>>): string | undefined =>
+  isOfAgent(kind)
+    ? agentEvents[kind]((typeof since === "string" ? timeText(since) : undefined) ?? "some time")
+    : undefined
+
 /** Facts about a Run in a pool: which agent is executing it, why it is waiting, and how long its agent has been silent. */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run
@@ -21,6 +36,12 @@ export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, valu
     ["agent", agent === undefined ? undefined : `${terminalText(agent.name)} (${agent.id}), fence ${agent.fence}`],
     ["heard of", timeText(agent?.heardAt)],
     ["unreachable", agentUnreachableSince === undefined ? undefined : `since ${timeText(agentUnreachableSince)}`],
+    [
+      "unanswered",
+      agent?.unansweredSince === undefined
+        ? undefined
+        : `the answers to the agent are lost since ${timeText(agent.unansweredSince)}`
+    ],
     ["given up", agent?.givenUpAt === undefined ? undefined : `about ${timeText(agent.givenUpAt)}`],
     ["state", agent === undefined ? undefined : unsavedText(agent)]
   ]

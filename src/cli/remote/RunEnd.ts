@@ -6,6 +6,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, PlanWaits } from "../Output.ts"
+import { agentEventText } from "./AgentText.ts"
 import { decisionLines } from "./DecisionText.ts"
 import { progress } from "./Progress.ts"
 import { Remote } from "./Remote.ts"
@@ -39,6 +40,8 @@ const phasesOf = (run: Run) =>
       Stream.runForEach((event) => {
         const { data, kind } = event
         if (kind === "run.phase") return progress(`${phaseOf(data["phase"])} ...`)
+        const ofAgent = agentEventText(kind, data)
+        if (ofAgent !== undefined) return progress(ofAgent)
         return kind === "resource.completed" || kind === "resource.failed"
           ? progress(`  ${terminalText(String(data["address"]))} ${kind === "resource.completed" ? "done" : "failed"}`)
           : Effect.void

@@ -101,6 +101,27 @@ const cutForShort: WorldCase = {
   })
 }
 
+const answersLost: WorldCase = {
+  name: "the line swallows only the answers while the tool works, and passes them again before the lease is over",
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld({ ...options, leaseSeconds })
+    const agent = yield* keptAgent(yield* world.agent("one"))
+    const { applyId } = yield* applying(world, agent)
+    agent.line.mute(true)
+    yield* world.until(applyId, ({ agent: shown }) => shown?.unansweredSince !== undefined)
+    const shown = yield* world.run(applyId)
+    yield* holds(shown.agentUnreachableSince === undefined, "The agent is heard, and is shown as unreachable")
+    agent.line.mute(false)
+    yield* world.until(applyId, (run) => run.agent?.unansweredSince === undefined)
+    yield* world.letGo("one-b")
+    const apply = yield* world.over(applyId)
+    yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
+    yield* agent.owesNothing
+    yield* agent.end
+    yield* verdict(world)
+  })
+}
+
 const oldFence: WorldCase = {
   name: "an agent whose plan was given to another comes back with its old fence",
   run: Effect.fnUntraced(function* (options) {
@@ -127,4 +148,4 @@ const oldFence: WorldCase = {
   })
 }
 
-export const leaseCases: ReadonlyArray<WorldCase> = [paused, cutForLong, cutForShort, oldFence]
+export const leaseCases: ReadonlyArray<WorldCase> = [paused, cutForLong, cutForShort, answersLost, oldFence]

@@ -68,6 +68,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
   const sockets = new Set<Socket>()
   let faults: ReadonlyArray<Armed> = []
   let isCut = false
+  let isMuted = false
   let rate: number | undefined
   let free = 0
   let backlog = 0
@@ -143,7 +144,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
       }
     })
     upstream.on("data", (chunk) => {
-      if (typeof chunk === "string") return
+      if (typeof chunk === "string" || isMuted) return
       fromServer.push(chunk)
       for (const [words, at] of watched) {
         if (at === undefined && chunk.includes(words)) watched.set(words, Date.now())
@@ -200,6 +201,10 @@ export const faultLine = Effect.fn("faultLine")(function* (
     cut: (next: boolean) => {
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
+    },
+    /** Whether everything that the server sends is swallowed. What the agent sends arrives. */
+    mute: (next: boolean) => {
+      isMuted = next
     },
     /** How fast the agent can send, in bytes per second. */
     slow: (bytesPerSecond: number | undefined) => {

@@ -57,6 +57,8 @@ const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Ki
   "run.expired": [{}],
   "agent.unreachable": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
   "agent.returned": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
+  "agent.unanswered": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
+  "agent.answered": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
   "agent.released": [
     { agentId: "agt_1", by: "operator" },
     { agentId: "agt_1", by: "member", reason: "The machine burned down." }

@@ -119,7 +119,7 @@ describe("an agent's connection to its server", () => {
       const line = yield* Layer.build(
         httpLine.pipe(
           Layer.provide(steadySession),
-          Layer.provide(Layer.mock(Answered)({ until: Effect.orDie })),
+          Layer.provide(Layer.mock(Answered)({ until: Effect.orDie, unansweredSeconds: () => 0 })),
           Layer.provide(Layer.effect(AgentParty, sealingParty)),
           Layer.provideMerge(http),
           Layer.provideMerge(platform)

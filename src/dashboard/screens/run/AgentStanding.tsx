@@ -51,6 +51,19 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
+/** An agent that is heard, and to which no answer arrives. */
+const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
+  const words = useWords(agentRunWords)
+  return (
+    <Notice tone="warn" title={words.unanswered(name)}>
+      <p>
+        {words.unansweredSince} <Time at={since} />
+      </p>
+      <p>{words.unansweredMeans}</p>
+    </Notice>
+  )
+}
+
 /** How current the state on the server is, and what exists only on the agent's disk. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
@@ -92,6 +105,7 @@ export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) 
   return (
     <>
       {since === undefined ? null : <Unreachable run={run} agent={agent} capsule={capsule} since={since} />}
+      {agent.unansweredSince === undefined ? null : <Unanswered name={agent.name} since={agent.unansweredSince} />}
       {agent.state === undefined ? null : <Saved state={agent.state} silent={since !== undefined} />}
     </>
   )

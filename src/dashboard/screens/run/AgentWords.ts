@@ -3,6 +3,10 @@ const en = {
   agent: "Agent",
   unreachable: (name: string) => `The agent ${name} is unreachable`,
   since: "Last heard of:",
+  unanswered: (name: string) => `The agent ${name} receives no answers`,
+  unansweredSince: "Last answer received:",
+  unansweredMeans:
+    "The agent is heard, but the line loses what the server answers. It repeats its messages; if no answer arrives, it stops its tool before its lease ends.",
   planGivenUp: "The run changes nothing. If the agent stays silent for a minute, another one takes it, or it ends.",
   applyGoesOn:
     "Its tool may still be applying: it goes on without the line, and is dead before the lease of the agent ends. Until then the capsule takes no other run.",
@@ -32,6 +36,10 @@ const ja: typeof en = {
   agent: "エージェント",
   unreachable: (name) => `エージェント ${name} と連絡が取れません`,
   since: "最後の連絡:",
+  unanswered: (name) => `エージェント ${name} に応答が届いていません`,
+  unansweredSince: "最後に届いた応答:",
+  unansweredMeans:
+    "エージェントからの連絡は届いていますが、サーバーの応答が途中で失われています。エージェントは送信を繰り返し、応答が届かない場合はリースが切れる前にツールを停止します。",
   planGivenUp: "この実行は何も変更しません。1 分間連絡がなければ、別のエージェントが引き継ぐか、終了します。",
   applyGoesOn:
     "ツールはまだ適用中かもしれません。通信が切れても続行し、エージェントのリースが切れる前に必ず停止します。それまで、このカプセルはほかの実行を受け付けません。",
