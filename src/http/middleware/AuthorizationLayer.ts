@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { AdmissionLost, Readmission } from "../../../actors/Readmission.ts"
+import { Readmission } from "../../../actors/Readmission.ts"
 import { accessOf } from "../../../schema/api/Roles.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
@@ -19,9 +19,6 @@ const anonymous = (requestId: string): CallerShape => ({
   actor: { kind: "user" },
   requestId
 })
-
-const orRefusal = (defect: unknown): Effect.Effect<never, ApiError> =>
-  defect instanceof AdmissionLost ? Effect.fail(defect.refusal) : Effect.die(defect)
 
 /** Authenticates and authorises every route by its row in `accessTable`. The server does not start if a route has no row. */
 export const authorizationLayer = Layer.effect(
@@ -48,11 +45,8 @@ export const authorizationLayer = Layer.effect(
           if (retired) return Effect.succeed(retiredResponse(caller.requestId))
           const recheck = Effect.asVoid(Effect.provideContext(again, request))
           const admitted = Option.some({ ambient, recheck })
-          return Effect.updateContext(Effect.catchDefect(httpEffect, orRefusal), (context: typeof request) =>
-            Context.add(context, Caller, caller).pipe(
-              Context.add(Admitted, admitted),
-              Context.add(Readmission, recheck)
-            )
+          return Effect.updateContext(httpEffect, (context: typeof request) =>
+            Context.add(Context.add(Context.add(context, Caller, caller), Admitted, admitted), Readmission, recheck)
           )
         })
       )
