@@ -34,7 +34,7 @@ it.live(
             yield* (yield* RunLedger).insert({ id, workspaceId, type: "plan", trigger: "user", spec: {} })
             // Claimed in the transaction that queues it, so that nothing executes it.
             yield* (yield* RunLifecycle).claim(id, own?.name ?? "")
-            yield* (yield* RunLifecycle).requestCancel(id, "not today")
+            yield* (yield* RunLifecycle).requestCancel(id, { reason: "not today" })
           }).pipe(transaction(sql))
           yield* setRun(id, { attempt: index + 1 })
         }
