@@ -18,6 +18,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { isApprovedPlan } from "../../schema/records/RunLifecycle.ts"
 import { type RunRow, standingOf, toRun } from "../run/RunRow.ts"
 import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
+import type { Approver } from "../../schema/records/Approval.ts"
 import { RunId, Subject } from "../../schema/records/Ids.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
@@ -67,7 +68,7 @@ export const layer = actorLayer(
             const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
             if (refusal !== undefined) return yield* refusal
             const { subject, tokenId } = context.actor
-            const approver = subject === undefined ? "service" : Subject.make(subject)
+            const approver: Approver = subject === undefined ? "service" : Subject.make(subject)
             const request = { approver, comment, tokenId, acknowledged }
             const { isApproved, isNew, waiting } = yield* approvals.give(row, request)
             const completes = isApproved && row.status === "waiting_approval"
