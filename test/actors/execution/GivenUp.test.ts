@@ -155,7 +155,7 @@ const answered = Effect.fnUntraced(function* (
   const hadStarted = run !== undefined && started.has(run.id)
   const refused = yield* act(which, scene, run, planId).pipe(
     Effect.as(undefined),
-    Effect.catch((error) => Effect.succeed("message" in error ? String(error.message) : error._tag))
+    Effect.catch((error) => Effect.succeed(error.message))
   )
   return { run, refused, hadStarted }
 })
