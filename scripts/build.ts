@@ -84,7 +84,8 @@ const compile = Effect.fn("build.compile")(function* (
           programs.confinement,
           programs.guard,
           programs.worker,
-          programs.redaction
+          programs.redaction,
+          programs.documents
         ].map((file) => `${root}/${file}`),
         root,
         target: "bun",

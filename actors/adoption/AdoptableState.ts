@@ -1,5 +1,7 @@
-import { Option, Result } from "effect"
-import { parseState, type StateFile } from "../../runner/execution/StateFile.ts"
+import { Effect, Option } from "effect"
+import { readState } from "../../runner/document/Documents.ts"
+import type { StateFile } from "../../runner/execution/StateFile.ts"
+import { scanState } from "../../runner/execution/StateScan.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
 /** A complete state in plain text. */
@@ -20,6 +22,9 @@ const encrypted = new ApiError({
     "The state is encrypted by the tool, so nothing of it can be checked. Decrypt it first: `tofu state pull` writes it in the clear."
 })
 
+/** Tools write more than twenty bytes for a value; a file of as many empty lists as fit would need gigabytes when it is read. */
+const mostValues = 2_000_000
+
 /** No tool writes longer values; they are stored and compared in plain text. */
 const longest = { lineage: 256, toolVersion: 64 }
 
@@ -27,11 +32,14 @@ const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean 
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
 /** The state that the bytes contain, or why it cannot be taken over. */
-export const readableState = (bytes: Uint8Array): Result.Result<ReadableState, ApiError> => {
-  const state = Option.getOrUndefined(parseState(bytes))
-  if (state === undefined || !isPlausible(state)) return Result.fail(unreadable)
+export const readableState = Effect.fnUntraced(function* (
+  bytes: Uint8Array
+): Effect.fn.Return<ReadableState, ApiError> {
+  // The scan costs no memory, and stops at the first fault and at the last value allowed.
+  if (Option.isNone(yield* scanState(bytes, mostValues))) return yield* unreadable
+  const state = Option.getOrUndefined(yield* readState(bytes))
+  if (state === undefined || !isPlausible(state)) return yield* unreadable
   const { managed, outputs } = state
-  return managed === undefined || outputs === undefined
-    ? Result.fail(encrypted)
-    : Result.succeed({ ...state, managed, outputs })
-}
+  if (managed === undefined || outputs === undefined) return yield* encrypted
+  return { ...state, managed, outputs }
+})

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type ManagedObject, parseState } from "../../runner/execution/StateFile.ts"
+import { readState } from "../../runner/document/Documents.ts"
+import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 import { CapsuleId, StateVersionId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { rowShape } from "../database/Table.ts"
@@ -65,7 +66,7 @@ export class ManagedElsewhere extends Context.Service<
           const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions
             WHERE id = ${current_state_version_id}`
           if (row === undefined) continue
-          const state = parseState(Redacted.value(yield* states.open(row)))
+          const state = yield* readState(Redacted.value(yield* states.open(row)))
           for (const object of Option.getOrUndefined(state)?.managed ?? []) {
             const key = keyOf(object)
             if (key !== null) owners.set(key, { id, name })

@@ -1,13 +1,13 @@
-import { promisify } from "node:util"
-import { gunzip } from "node:zlib"
 import { Effect, Option, Redacted, Schema } from "effect"
+import { readDocument } from "../../runner/document/Documents.ts"
+import { documentLimits } from "../../runner/document/DocumentReadings.ts"
 import { withSerial } from "../../runner/execution/StateSerial.ts"
 import { SealedBackup } from "../../schema/api/SealedBackup.ts"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import { generatedPlace } from "../delivery/GeneratedSecrets.ts"
-import { type CapsuleInBackup, capsulesInText } from "../state/BackupArchive.ts"
+import { archiveContents, archiveDocument, type CapsuleInBackup, capsulesInDocument } from "../state/BackupArchive.ts"
 import { backupPlace, digestOf } from "../state/BackupStore.ts"
 import type { ImportedSecrets } from "../state/ImportedSecrets.ts"
 import { secretsPlace, statePlace } from "../state/StateVersions.ts"
@@ -25,8 +25,8 @@ export interface OpenedBackup {
 
 const formats = { file: "svc.sealed-backup/v1", archive: "svc.backup/v1" }
 
-/** Larger than any archive in a file of the permitted size, unless the archive was crafted to exhaust memory. */
-const mostArchiveBytes = 512 * 1024 * 1024
+/** A sealed backup is a few long strings. */
+const fileLimits = { ...documentLimits, maxDepth: 32, maxNodes: 100_000 }
 
 const namedAtMost = 20
 
@@ -43,7 +43,6 @@ const otherFormat = (format: string) =>
     message: `The format of the backup is ${format.slice(0, 100)}; this release reads ${formats.file} with ${formats.archive} in it. Import it with the release that the other installation runs.`
   })
 
-const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
@@ -51,23 +50,23 @@ const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const document = Option.getOrUndefined(decodeJson(new TextDecoder().decode(bytes)))
+  const document = Option.getOrUndefined(yield* Effect.option(readDocument("json", bytes, fileLimits)))
   const format = formatOf(document)
   if (format === undefined) return yield* unreadable("This is no sealed backup.")
   if (format !== formats.file) return yield* otherFormat(format)
   return yield* Effect.mapError(Effect.fromOption(decodeFile(document)), damaged)
 })
 
-const unzipped = (archive: Uint8Array) =>
-  Effect.tryPromise({ try: () => promisify(gunzip)(archive, { maxOutputLength: mostArchiveBytes }), catch: damaged })
-
 /** The Capsules in the archive. The digest in the record and the format inside must match. */
 const capsulesOf = Effect.fnUntraced(function* (archive: Uint8Array, digest: string) {
   if (digestOf(archive) !== digest) return yield* damaged()
-  const text = new TextDecoder().decode(yield* unzipped(archive))
-  const capsules = capsulesInText(text)
+  const contents = yield* Effect.flatMap(archiveContents(archive), (found) =>
+    Effect.mapError(Effect.fromOption(found), damaged)
+  )
+  const document = yield* archiveDocument(contents)
+  const capsules = Option.flatMap(document, capsulesInDocument)
   if (Option.isSome(capsules)) return capsules.value
-  const format = formatOf(Option.getOrUndefined(decodeJson(text)))
+  const format = formatOf(Option.getOrUndefined(document))
   return format === undefined || format === formats.archive
     ? yield* unreadable("This release cannot read the records of the backup.")
     : yield* otherFormat(format)

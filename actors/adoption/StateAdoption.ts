@@ -107,7 +107,7 @@ export class StateAdoption extends Context.Service<
           const { undeclared = [] } = adopt
           const held = yield* uploads.held(install.id)
           if (held === undefined) return yield* Effect.die(new Error(`The upload of ${install.id} is gone`))
-          const state = yield* Effect.fromResult(readableState(Redacted.value(held.state)))
+          const state = yield* readableState(Redacted.value(held.state))
           const scan = yield* Effect.orDie(decodeScan(moduleScan))
           const problems = [
             ...(yield* stateConflicts(install.workspace_id, state)).map(problem),

@@ -68,7 +68,7 @@ export class StateReceipt extends Context.Service<
         workspaceId: WorkspaceId,
         bytes: Redacted.Redacted<Uint8Array>
       ) {
-        const state = yield* Effect.fromResult(readableState(Redacted.value(bytes)))
+        const state = yield* readableState(Redacted.value(bytes))
         yield* toolProblem(state.toolVersion)
         const [conflict] = yield* stateConflicts(workspaceId, state)
         return conflict === undefined ? state : yield* new ApiError(conflict)

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { agentDocumentLimits } from "../../runner/document/DocumentReadings.ts"
+import { readDocument } from "../../runner/document/Documents.ts"
 import { LeftOver } from "../../runner/execution/RunOutcome.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -19,7 +21,7 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
-const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver))
+const decodeLeftOver = Schema.decodeUnknownEffect(LeftOver)
 
 const Worked = rowShape({ worked: Schema.Int })
 
@@ -167,7 +169,7 @@ export class AgentEvidence extends Context.Service<
           refusalOf
         )
         const left = yield* Effect.mapError(
-          decodeLeftOver(new TextDecoder().decode(Redacted.value(bytes))),
+          Effect.flatMap(readDocument("json", Redacted.value(bytes), agentDocumentLimits), decodeLeftOver),
           () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
         )
         if (left.neverStarted === true && (!saysNothing(left) || (yield* isKnownToHaveWorked(sql, row.value)))) {

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { readDocument } from "../../runner/document/Documents.ts"
+import { agentDocumentLimits } from "../../runner/document/DocumentReadings.ts"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import { JobResult } from "../../runner/agent/JobResult.ts"
 import type { StateProblem } from "../../runner/execution/RunOutcome.ts"
@@ -35,11 +37,12 @@ interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
 
-const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(JobResult))
+const decodeResult = Schema.decodeUnknownEffect(JobResult)
 
 /** How a job ended, from its sealed result. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
-  decodeResult(new TextDecoder().decode(Redacted.value(bytes))).pipe(
+  readDocument("json", Redacted.value(bytes), agentDocumentLimits).pipe(
+    Effect.flatMap(decodeResult),
     Effect.map(receivedResult),
     Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
   )

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { literalTemplate } from "../../runner/execution/LiteralTemplate.ts"
-import { parseState } from "../../runner/execution/StateFile.ts"
+import { readState } from "../../runner/document/Documents.ts"
 import type { ProviderBlock } from "../../runner/execution/CredentialDelivery.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
@@ -141,7 +141,7 @@ export class ExportContentsOf extends Context.Service<
       const read = Effect.fn("ExportContents.read")(function* (subject: ExportSubject) {
         const given = yield* settings(subject)
         const state = yield* states.open(subject.state)
-        const toolVersion = Option.getOrUndefined(parseState(Redacted.value(state)))?.toolVersion
+        const toolVersion = Option.getOrUndefined(yield* readState(Redacted.value(state)))?.toolVersion
         return { ...given, state, toolVersion } satisfies ExportContents
       })
 

@@ -11,7 +11,7 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
-import { archiveText, capsulesInArchive } from "../state/BackupArchive.ts"
+import { archiveContents, capsulesInArchive } from "../state/BackupArchive.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { Vault } from "../vault/Vault.ts"
 
@@ -58,11 +58,12 @@ export class CapsuleBackups extends Context.Service<
       ) {
         const backup = yield* found(workspaceId, id)
         const opened = yield* backups.open(id)
-        const capsules = capsulesInArchive(opened)
-        const text = archiveText(opened)
-        if (Option.isNone(capsules) || Option.isNone(text)) return yield* unreadable
+        const capsules = yield* capsulesInArchive(opened)
+        const contents = yield* archiveContents(opened)
+        if (Option.isNone(capsules) || Option.isNone(contents)) return yield* unreadable
+        const text = new TextDecoder().decode(contents.value)
         const sealed = yield* backups.sealed(id)
-        const dataKeys = yield* vault.wrappedKeys(workspaceId, `${sealed} ${text.value}`)
+        const dataKeys = yield* vault.wrappedKeys(workspaceId, `${sealed} ${text}`)
         yield* audit.append({
           workspaceId,
           actor: context.actor,

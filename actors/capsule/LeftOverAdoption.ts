@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseState } from "../../runner/execution/StateFile.ts"
+import { readState } from "../../runner/document/Documents.ts"
 import type { AdoptionRequest } from "../../schema/api/LeftOverAdoption.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
@@ -51,7 +51,7 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
   if (problems.length > 0) return yield* refusal(problems)
   yield* (yield* ConfigSuccession).noRevision(capsule)
   const state = yield* (yield* LeftOverStates).open(row)
-  const read = Option.flatMap(state, (bytes) => parseState(Redacted.value(bytes)))
+  const read = Option.isNone(state) ? Option.none() : yield* readState(Redacted.value(state.value))
   if (Option.isNone(state) || Option.isNone(read) || read.value.outputs === undefined)
     return yield* Effect.die(new Error(`The left-over state ${row.id} is not what its record says`))
   return { state: state.value, ...read.value, outputs: read.value.outputs }

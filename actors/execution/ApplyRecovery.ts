@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
+import { readState } from "../../runner/document/Documents.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
-import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
+import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
 import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { lifecycleAfter } from "./ApplyConclusion.ts"
@@ -24,52 +24,6 @@ import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
-
-const StateResource = Schema.Struct({
-  module: Schema.optionalKey(Schema.String),
-  mode: Schema.String,
-  type: Schema.String,
-  name: Schema.String,
-  instances: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ index_key: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])) }))
-  )
-})
-
-/** The addresses of a resource's instances, in the tool's notation. */
-const addressesOf = ({ instances = [], module, name, type }: typeof StateResource.Type): ReadonlyArray<string> =>
-  instances.map(({ index_key }) => {
-    const index = index_key === undefined ? "" : `[${JSON.stringify(index_key)}]`
-    return `${module === undefined ? "" : `${module}.`}${type}.${name}${index}`
-  })
-
-/** The part of a state file that can be read without the tool. */
-const StateFile = Schema.fromJsonString(
-  Schema.Struct({
-    lineage: Schema.String,
-    serial: Schema.Int,
-    outputs: Schema.optionalKey(
-      Schema.Record(
-        Schema.String,
-        Schema.Struct({ value: Schema.Json, type: Schema.Json, sensitive: Schema.optionalKey(Schema.Boolean) })
-      )
-    ),
-    resources: Schema.optionalKey(Schema.Array(StateResource))
-  })
-)
-const decodeState = Schema.decodeUnknownEffect(StateFile)
-
-const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Array>) {
-  const parsed = yield* decodeState(withExactNumbers(new TextDecoder().decode(Redacted.value(state))))
-  const outputs: ReadonlyArray<StateOutput> = Object.entries(parsed.outputs ?? {}).map(([name, output]) => ({
-    name,
-    type: output.type,
-    value: Redacted.make(output.value),
-    sensitive: output.sensitive ?? false
-  }))
-  const resourceCount = (parsed.resources ?? []).reduce((sum, resource) => sum + (resource.instances?.length ?? 0), 0)
-  const managed = (parsed.resources ?? []).filter(({ mode }) => mode === "managed").flatMap(addressesOf)
-  return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
-})
 
 /** There is no record: all that is known is that something was changed. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
@@ -205,9 +159,13 @@ export class ApplyRecovery extends Context.Service<
                 yield* states.find(run.base_state_version_id)
               )
         const state = found.state ?? saved.state
-        const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
+        const read = state === undefined ? Option.none() : yield* readState(Redacted.value(state))
         const known = Option.getOrUndefined(read)
-        const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
+        const possiblyCreated = yield* suspected(
+          run,
+          found,
+          (known?.managed ?? []).map(({ address }) => address)
+        )
         const secrets = yield* secretsOf(run).pipe(orOnIntegrityFault(() => Effect.undefined))
         const outputs =
           secrets === undefined

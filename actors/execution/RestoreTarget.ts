@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseState } from "../../runner/execution/StateFile.ts"
+import { readState } from "../../runner/document/Documents.ts"
 import { withSerial } from "../../runner/execution/StateSerial.ts"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { BackupId, type InstallConfigId } from "../../schema/records/Ids.ts"
@@ -62,7 +62,7 @@ export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: Guar
   const states = yield* StateVersions
   const backup = yield* backups.find(backupId)
   if (backup === undefined) return yield* failedPrecondition(`The backup ${backupId} is gone.`)
-  const inside = capsulesInArchive(yield* backups.open(backupId))
+  const inside = yield* capsulesInArchive(yield* backups.open(backupId))
   if (Option.isNone(inside)) return yield* failedPrecondition("This release cannot read the records of the backup.")
   const found = inside.value.find((entry) => entry.capsule.id === capsule.id)
   if (found === undefined) return yield* failedPrecondition("The backup does not hold this Capsule.")
@@ -77,7 +77,7 @@ export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: Guar
 
   const serial = (yield* highestSerial(capsule, version)) + 1
   const original = Redacted.value(yield* states.open(version))
-  const isEncrypted = Option.exists(parseState(original), (file) => file.outputs === undefined)
+  const isEncrypted = Option.exists(yield* readState(original), (file) => file.outputs === undefined)
   const state = isEncrypted ? Option.none() : withSerial(original, serial)
   if (Option.isNone(state))
     return yield* failedPrecondition("The state in the backup is encrypted or no state file, so it gets no new serial.")

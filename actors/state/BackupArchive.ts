@@ -1,5 +1,7 @@
-import { gunzipSync } from "node:zlib"
-import { Option, Schema } from "effect"
+import { promisify } from "node:util"
+import { gunzip } from "node:zlib"
+import { Effect, Option, Schema } from "effect"
+import { readDocument } from "../../runner/document/Documents.ts"
 import { CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Columns, RowOf } from "../database/Table.ts"
 import { OutputRow, StateVersionRow } from "./StateVersionRow.ts"
@@ -24,17 +26,17 @@ export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 const AnyRow = Schema.Record(Schema.String, Schema.Unknown)
 
 /** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
-const Archive = Schema.fromJsonString(
-  Schema.Struct({
-    format: Schema.Literal("svc.backup/v1"),
-    capsules: Schema.Array(AnyRow),
-    stateVersions: Schema.Array(AnyRow),
-    outputs: Schema.Array(AnyRow),
-    generatedSecrets: Schema.optionalKey(Schema.Array(AnyRow))
-  })
-)
+const Archive = Schema.Struct({
+  format: Schema.Literal("svc.backup/v1"),
+  capsules: Schema.Array(AnyRow),
+  stateVersions: Schema.Array(AnyRow),
+  outputs: Schema.Array(AnyRow),
+  generatedSecrets: Schema.optionalKey(Schema.Array(AnyRow))
+})
 const decodeArchive = Schema.decodeUnknownOption(Archive)
-const unzipped = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder().decode(gunzipSync(bytes)))
+/** Larger than any archive in a file of the permitted size, unless the archive was crafted to exhaust memory. */
+const mostArchiveBytes = 512 * 1024 * 1024
+const inflate = promisify(gunzip)
 
 /** Rows with these columns. A column that did not exist when a row was archived reads as null. */
 const rowsOf = <const C extends Columns>(columns: C) => {
@@ -67,17 +69,25 @@ export interface CapsuleInBackup {
   readonly generated: ReadonlyArray<RowOf<typeof generatedColumns>>
 }
 
-/** An archive as a string. */
-export const archiveText = (archive: Uint8Array): Option.Option<string> => unzipped(archive)
+/** The contents of an archive; `none` when it is damaged, or unpacks to more than any archive does. */
+export const archiveContents = (archive: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>
+  Effect.option(Effect.tryPromise(() => inflate(archive, { maxOutputLength: mostArchiveBytes })))
 
 /** The Capsules of an archive; `none` when this release cannot read it. */
-export const capsulesInArchive = (archive: Uint8Array): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
-  Option.flatMap(archiveText(archive), capsulesInText)
+export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {
+  const contents = yield* archiveContents(archive)
+  const document = Option.isNone(contents) ? Option.none() : yield* archiveDocument(contents.value)
+  return Option.flatMap(document, capsulesInDocument)
+})
 
-/** Like the above, but reads the archive from a string. */
-export const capsulesInText = (text: string): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
+/** The document in an archive; `none` if the bytes are no JSON. */
+export const archiveDocument = (contents: Uint8Array): Effect.Effect<Option.Option<Schema.Json>> =>
+  Effect.option(readDocument("json", contents))
+
+/** The Capsules of an archive, from its document. */
+export const capsulesInDocument = (document: Schema.Json): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.gen(function* () {
-    const content = yield* decodeArchive(text)
+    const content = yield* decodeArchive(document)
     const capsules = yield* archivedCapsules(content.capsules)
     const versions = yield* archivedVersions(content.stateVersions)
     const outputs = yield* archivedOutputs(content.outputs)

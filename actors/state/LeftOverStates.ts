@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import { stateIdentity } from "../../runner/execution/StateIdentity.ts"
+import { scanState } from "../../runner/execution/StateScan.ts"
 import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { LeftOverReason } from "../../schema/records/LeftOverState.ts"
 import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
@@ -93,7 +93,7 @@ export class LeftOverStates extends Context.Service<
       const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
         const { build, capsule, part = "state", reason, runId, secrets, settled, state } = leftOver
         const bytes = Redacted.value(state)
-        const read = Option.getOrUndefined(yield* stateIdentity(bytes))
+        const read = Option.getOrUndefined(yield* scanState(bytes))
         const row = { id: derivedId(LeftOverStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
         const at = { ...row, workspace_id: capsule.workspace_id }
         yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {

@@ -1,7 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import type { StateProblem } from "../../runner/execution/RunOutcome.ts"
 import { continuationProblem, type StateFile } from "../../runner/execution/StateFile.ts"
-import { stateIdentity } from "../../runner/execution/StateIdentity.ts"
+import { scanState } from "../../runner/execution/StateScan.ts"
 
 type Bytes = Redacted.Redacted<Uint8Array>
 
@@ -24,7 +24,7 @@ export const identifyReceivedState = Effect.fnUntraced(function* (
   base: Pick<StateFile, "lineage" | "serial"> | undefined
 ): Effect.fn.Return<ReceivedState> {
   if (state === undefined) return {}
-  const found = yield* stateIdentity(Redacted.value(state))
+  const found = yield* scanState(Redacted.value(state))
   if (Option.isNone(found)) return { rejectedState: state, stateProblem: "unreadable" }
   const problem = continuationProblem(base, found.value)
   if (problem !== undefined) return { rejectedState: state, stateProblem: problem }

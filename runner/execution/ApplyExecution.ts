@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
+import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
+import { readDocument } from "../document/Documents.ts"
 import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
 import { sha256 } from "./Digest.ts"
-import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { worksUninstalled } from "./Installation.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
@@ -28,14 +28,6 @@ import { failWhenCancelled } from "./ToolSuccess.ts"
 
 const longestOutputs = 64 * 1024 * 1024
 
-const ToolOutputs = Schema.fromJsonString(
-  Schema.Record(
-    Schema.String,
-    Schema.Struct({ value: Schema.Json, type: Schema.Json, sensitive: Schema.optionalKey(Schema.Boolean) })
-  )
-)
-const decodeOutputs = Schema.decodeUnknownOption(ToolOutputs)
-
 const prepareFailed = ({ message }: RunFileFailed) => runnerFailure("prepare_failed", "prepare", message)
 
 /** Only the tool can read a state that it has encrypted. */
@@ -50,7 +42,7 @@ const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
     isEvidence: true
   })
   if (end.code !== 0 || end.document === undefined) return []
-  const decoded = decodeOutputs(withExactNumbers(new TextDecoder().decode(Redacted.value(end.document))))
+  const decoded = yield* Effect.option(readDocument("outputs", Redacted.value(end.document)))
   return Object.entries(Option.getOrElse(decoded, () => ({}))).map(
     ([name, { value, type, sensitive = false }]): StateOutput => ({
       name,

@@ -1,8 +1,9 @@
 import { Effect, Option, Redacted } from "effect"
+import { readState } from "../document/Documents.ts"
 import { stateFileName } from "./ModuleOverride.ts"
 import { type HeldFolder, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { StateProblem } from "./RunOutcome.ts"
-import { continuationProblem, parseState, type StateFile } from "./StateFile.ts"
+import { continuationProblem, type StateFile } from "./StateFile.ts"
 import { longestState } from "./StateWatch.ts"
 
 /** The file that the tool writes when it cannot write its state. */
@@ -51,7 +52,9 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
   const [emergency, ...own] = written
   const stoodIn = [...request.printed, ...(emergency === undefined ? [] : Option.toArray(emergency))]
   const contents = [...stoodIn, ...own.flatMap(Option.toArray)]
-  const candidates = contents.map((bytes) => ({ bytes, state: parseState(bytes) }))
+  const candidates = yield* Effect.forEach(contents, (bytes) =>
+    Effect.map(readState(bytes), (state) => ({ bytes, state }))
+  )
 
   let found: { readonly bytes: Uint8Array; readonly state: StateFile } | undefined
   let rejected: { readonly bytes: Uint8Array; readonly problem: StateProblem } | undefined

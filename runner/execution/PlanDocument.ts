@@ -75,5 +75,3 @@ export const PlanDocument = Schema.Struct({
   configuration: Schema.optionalKey(Schema.Struct({ root_module: Schema.optionalKey(Module) }))
 })
 export type PlanDocument = typeof PlanDocument.Type
-
-export const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))

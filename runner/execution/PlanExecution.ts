@@ -1,12 +1,12 @@
 import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import { readDocument } from "../document/Documents.ts"
 import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
-import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { lockFileName } from "./ModulePreparation.ts"
-import { decodePlanDocument, type PlanDocument } from "./PlanDocument.ts"
+import type { PlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
 import { markedTexts, unmarkedOutputs } from "./OutputPrivacy.ts"
 import {
@@ -69,10 +69,9 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJ
   yield* requireSuccess(end, "show", "output_unreadable")
   if (end.document === undefined)
     return yield* unreadable("The tool's description of the plan is too long or was cut off.")
-  const text = new TextDecoder().decode(Redacted.value(end.document))
-  if (isSent && session.provided !== undefined) yield* refuseProvided(session.provided, text, job.state)
-  // The parser's own message could quote a value from the plan.
-  return yield* decodePlanDocument(withExactNumbers(text)).pipe(
+  const bytes = Redacted.value(end.document)
+  if (isSent && session.provided !== undefined) yield* refuseProvided(session.provided, bytes, job.state)
+  return yield* readDocument("plan", bytes).pipe(
     Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
   )
 })

@@ -1,28 +1,10 @@
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
+import { readDocument } from "../document/Documents.ts"
 import { type RunRedactor, redacted } from "../redaction/RunRedactor.ts"
-import { withNumbersAsText } from "./ExactNumbers.ts"
 import { heldSecrets } from "./OutputPrivacy.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
-const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
-
-/** Each string, number and key in a document, without duplicates; numbers keep all their digits. */
-const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
-  Option.map(decodeJson(withNumbersAsText(document)), (root) => {
-    const found = new Set<string>()
-    const open: Array<Schema.Json> = [root]
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (typeof next === "string") found.add(next)
-      else if (Array.isArray(next)) for (const member of next) open.push(member)
-      else if (typeof next === "object" && next !== null) {
-        for (const [key, member] of Object.entries(next)) {
-          found.add(key)
-          open.push(member)
-        }
-      }
-    }
-    return found
-  })
+const textsOf = (document: Uint8Array) => Effect.option(readDocument("texts", document))
 
 /**
  * Refuses a plan that contains credentials from this machine: a module may have read them, and its plan file goes to the control
@@ -30,10 +12,10 @@ const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
  */
 export const refuseProvided = Effect.fnUntraced(function* (
   provided: RunRedactor,
-  plan: string,
+  plan: Uint8Array,
   base: Redacted.Redacted<Uint8Array> | undefined
 ) {
-  const texts = textsIn(plan)
+  const texts = yield* textsOf(plan)
   if (Option.isNone(texts)) {
     return yield* runnerFailure(
       "output_unreadable",
@@ -41,9 +23,9 @@ export const refuseProvided = Effect.fnUntraced(function* (
       "The tool's description of the plan cannot be read, so nobody knows whether it holds what this pool provides."
     )
   }
-  const before = base === undefined ? Option.none() : textsIn(new TextDecoder().decode(Redacted.value(base)))
-  const known = Option.getOrElse(before, (): ReadonlySet<string> => new Set())
-  const fresh = [...texts.value].filter((text) => !known.has(text))
+  const before = base === undefined ? Option.none() : yield* textsOf(Redacted.value(base))
+  const known = new Set(Option.getOrElse(before, () => []))
+  const fresh = texts.value.filter((text) => !known.has(text))
   const held = yield* redacted(provided, (hide) => heldSecrets(hide, fresh))
   if (held === undefined) return
   return yield* runnerFailure(

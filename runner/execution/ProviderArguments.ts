@@ -1,38 +1,22 @@
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
+import { readDocument } from "../document/Documents.ts"
 import type { ProviderBlock } from "./CredentialDelivery.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
+import type { ProviderSchemas } from "./ProviderSchemas.ts"
 import type { RunSession } from "./RunSession.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
 
 const longestSchema = 512 * 1024 * 1024
 
-const names = Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
-
-const Schemas = Schema.fromJsonString(
-  Schema.Struct({
-    provider_schemas: Schema.optionalKey(
-      Schema.Record(
-        Schema.String,
-        Schema.Struct({
-          provider: Schema.optionalKey(
-            Schema.Struct({ block: Schema.optionalKey(Schema.Struct({ attributes: names, block_types: names })) })
-          )
-        })
-      )
-    )
-  })
-)
-const decodeSchemas = Schema.decodeUnknownEffect(Schemas)
-
-type ProviderSchemas = NonNullable<(typeof Schemas.Type)["provider_schemas"]>
+type Schemas = NonNullable<ProviderSchemas["provider_schemas"]>
 
 /** An address without a host belongs to the tool's default registry. */
-const schemaOf = (schemas: ProviderSchemas, provider: string) =>
+const schemaOf = (schemas: Schemas, provider: string) =>
   Object.entries(schemas).find(
     ([address]) => address === provider || (provider.split("/").length === 2 && address.endsWith(`/${provider}`))
   )?.[1]
 
-const unknownArgument = (schemas: ProviderSchemas, { provider, body }: ProviderBlock): string | undefined => {
+const unknownArgument = (schemas: Schemas, { provider, body }: ProviderBlock): string | undefined => {
   const block = schemaOf(schemas, provider)?.provider?.block
   const known = new Set([...Object.keys(block?.attributes ?? {}), ...Object.keys(block?.block_types ?? {})])
   return Object.keys(body).find((argument) => !known.has(argument))
@@ -60,9 +44,9 @@ export const checkProviderArguments = Effect.fnUntraced(function* (session: RunS
     "The tool's description of the providers cannot be read."
   )
   if (end.document === undefined) return yield* unreadable
-  const { provider_schemas: schemas = {} } = yield* decodeSchemas(
-    new TextDecoder().decode(Redacted.value(end.document))
-  ).pipe(Effect.mapError(() => unreadable))
+  const { provider_schemas: schemas = {} } = yield* readDocument("providers", Redacted.value(end.document)).pipe(
+    Effect.mapError(() => unreadable)
+  )
   for (const block of session.providerBlocks) {
     const argument = unknownArgument(schemas, block)
     if (argument === undefined) continue

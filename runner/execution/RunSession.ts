@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises"
 import { posix } from "node:path"
 import { type Duration, Effect, Redacted, Result, type Schema, type Scope, type Semaphore } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
+import { readState } from "../document/Documents.ts"
 import { Redaction, type RedactionUnavailable } from "../redaction/Redaction.ts"
 import type { RunRedactor } from "../redaction/RunRedactor.ts"
 import { budgetProblem } from "../redaction/SecretBudget.ts"
@@ -34,7 +35,7 @@ import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
 import { type ConcealingControl, type ServerPaths, withoutServerPaths } from "./ServerPaths.ts"
-import { parseState, type StateFile } from "./StateFile.ts"
+import type { StateFile } from "./StateFile.ts"
 import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
@@ -199,7 +200,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const base =
     job.state === undefined
       ? undefined
-      : yield* Effect.fromOption(parseState(Redacted.value(job.state))).pipe(
+      : yield* readState(Redacted.value(job.state)).pipe(
+          Effect.flatMap((state) => Effect.fromOption(state)),
           Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
         )
   yield* redactor.add(derivedSecrets("state", base?.sensitiveTexts ?? []))

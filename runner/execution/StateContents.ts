@@ -1,4 +1,6 @@
 import { Effect, Option, Redacted, Schema } from "effect"
+import type { DocumentContents } from "../document/DocumentReadings.ts"
+import { longestReadHere, readDocument } from "../document/Documents.ts"
 import { collectedGarbage } from "./CollectedGarbage.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import {
@@ -10,8 +12,7 @@ import {
   stateDocument
 } from "./StateFile.ts"
 import { Instance, Outputs, Resource } from "./StateDocument.ts"
-import { longestParsed } from "./StateIdentity.ts"
-import { type Extent, type StateLayout, stateLayout } from "./StateScan.ts"
+import { type Extent, isWholeState, type StateLayout, stateLayout } from "./StateScan.ts"
 
 /** What an index of resources needs to know about one instance of a managed resource. */
 export interface ObjectContents extends ManagedObject {
@@ -73,7 +74,21 @@ const decodeOutputs = Schema.decodeUnknownOption(Schema.fromJsonString(Outputs))
 const decodeResource = Schema.decodeUnknownOption(Schema.fromJsonString(Resource))
 const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(Instance))
 
-const bytesAtOnce = 4 * 1024 * 1024
+const bytesAtOnce = 1024 * 1024
+
+const decoder = new TextDecoder()
+const none = new TextEncoder().encode("[]")
+
+/** A part may be as long as the state: one that is too long for this thread is read in another. */
+const partOf = Effect.fnUntraced(function* <K extends "outputs" | "resource" | "instance">(
+  kind: K,
+  bytes: Uint8Array,
+  decode: (text: string) => Option.Option<DocumentContents[K]>
+) {
+  return bytes.length > longestReadHere
+    ? yield* Effect.option(readDocument(kind, bytes))
+    : decode(withExactNumbers(decoder.decode(bytes)))
+})
 
 /** Like the above, from the parts of a long state, one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
@@ -81,20 +96,19 @@ const partContents = Effect.fnUntraced(function* (
   { outputs, resources }: StateLayout,
   take: (object: ObjectContents) => void
 ) {
-  const decoder = new TextDecoder()
-  const textOf = ({ from, to }: Extent) => decoder.decode(bytes.subarray(from, to))
+  const within = ({ from, to }: Extent) => bytes.subarray(from, to)
   const read = reading(take)
   const passed = collectedGarbage()
   let since = 0
   for (const { each, instances, whole } of resources) {
     const described =
       instances === undefined
-        ? textOf(whole)
-        : `${textOf({ from: whole.from, to: instances.from })}[]${textOf({ from: instances.to, to: whole.to })}`
-    const resource = decodeResource(withExactNumbers(described))
+        ? within(whole)
+        : Buffer.concat([bytes.subarray(whole.from, instances.from), none, bytes.subarray(instances.to, whole.to)])
+    const resource = yield* partOf("resource", described, decodeResource)
     if (Option.isNone(resource)) return Option.none<StateContents>()
     for (const extent of each) {
-      const instance = decodeInstance(withExactNumbers(textOf(extent)))
+      const instance = yield* partOf("instance", within(extent), decodeInstance)
       if (Option.isNone(instance)) return Option.none<StateContents>()
       read.resource({ ...resource.value, instances: [instance.value] })
       since += extent.to - extent.from
@@ -105,7 +119,9 @@ const partContents = Effect.fnUntraced(function* (
     }
   }
   const given =
-    outputs === undefined ? Option.some<typeof Outputs.Type>({}) : decodeOutputs(withExactNumbers(textOf(outputs)))
+    outputs === undefined
+      ? Option.some<typeof Outputs.Type>({})
+      : yield* partOf("outputs", within(outputs), decodeOutputs)
   return Option.map(given, read.contents)
 })
 
@@ -116,13 +132,14 @@ const partContents = Effect.fnUntraced(function* (
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   take: (object: ObjectContents) => void,
-  options: { readonly longestParsed: number } = { longestParsed }
+  options: { readonly longestParsed: number } = { longestParsed: longestReadHere }
 ) {
   if (bytes.length > options.longestParsed) {
     const layout = Option.filter(yield* stateLayout(bytes), ({ isEncrypted }) => !isEncrypted)
     return Option.isNone(layout) ? Option.none<StateContents>() : yield* partContents(bytes, layout.value, take)
   }
-  const document = Option.filter(stateDocument(bytes), ({ encrypted_data }) => encrypted_data === undefined)
+  const whole = isWholeState(bytes) ? stateDocument(bytes) : Option.none()
+  const document = Option.filter(whole, ({ encrypted_data }) => encrypted_data === undefined)
   return Option.map(document, ({ outputs, resources }) => {
     const read = reading(take)
     for (const resource of resources ?? []) read.resource(resource)

@@ -104,8 +104,12 @@ class StateScan {
   private each: Array<Extent> = []
   private readonly resources: Array<StateLayout["resources"][number]> = []
 
-  constructor(bytes: Uint8Array) {
+  private readonly mostValues: number
+  private values = 0
+
+  constructor(bytes: Uint8Array, mostValues: number) {
     this.bytes = bytes
+    this.mostValues = mostValues
   }
 
   /** Reads approximately this many more bytes. Returns `false` once there is nothing more to read. */
@@ -198,6 +202,11 @@ class StateScan {
     const frame = this.open.at(-1)
     const shape = this.shapeHere(frame)
     if (frame !== undefined) frame.items += 1
+    this.values += 1
+    if (this.values > this.mostValues) {
+      this.isBroken = true
+      return
+    }
     if (this.open.length === 1 && frame?.field === "encrypted_data") this.isEncrypted = true
     if (byte === code("{") || byte === code("[")) {
       const isArray = byte === code("[")
@@ -287,20 +296,31 @@ class StateScan {
   }
 }
 
-const bytesAtOnce = 4 * 1024 * 1024
+const bytesAtOnce = 256 * 1024
 
-const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const scan = new StateScan(bytes)
+const anyNumber = Number.POSITIVE_INFINITY
+
+/** Whether the bytes are a whole state file, read in one go. A document that is too deep costs no more than its length. */
+export const isWholeState = (bytes: Uint8Array): boolean => {
+  if (!isUtf8(bytes)) return false
+  const scan = new StateScan(bytes, anyNumber)
+  scan.advance(bytes.length)
+  return Option.isSome(scan.found)
+}
+
+const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNumber) {
+  const scan = new StateScan(bytes, mostValues)
   while (scan.advance(bytesAtOnce)) yield* Effect.yieldNow
   return scan
 })
 
 /**
  * The identity of a state file of any size, using only as much memory as its deepest level requires: the whole document is read,
- * and `parseState` would accept it. `none` for anything else, and for a document that states its identity twice.
+ * and `parseState` would accept it. `none` for anything else, for a document that states its identity twice, and for one with
+ * more than `mostValues` values.
  */
-export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  return isUtf8(bytes) ? (yield* read(bytes)).found : Option.none<ScannedState>()
+export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
+  return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()
 })
 
 /** Positions of the resources and Outputs in a state that has such an identity. */

@@ -1,8 +1,9 @@
 import { Effect, Option, Redacted, Ref, Schedule, type Scope } from "effect"
+import { readState } from "../document/Documents.ts"
 import { stateFileName } from "./ModuleOverride.ts"
 import { type HeldFolder, replaceDurably } from "./RunFiles.ts"
 import type { RunSink } from "./RunSink.ts"
-import { continuationProblem, parseState, type StateFile } from "./StateFile.ts"
+import { continuationProblem, type StateFile } from "./StateFile.ts"
 
 export const longestState = 512 * 1024 * 1024
 
@@ -40,7 +41,7 @@ export const watchState = Effect.fnUntraced(function* (
     if (version === undefined || version === last.version) return
     const content = yield* folder.read(stateFileName, longestState)
     if (Option.isNone(content)) return
-    const state = parseState(content.value)
+    const state = yield* readState(content.value)
     if (Option.isNone(state) || continuationProblem(base, state.value) !== undefined) return
     yield* Ref.set(seen, { version, bytes: content.value })
     yield* request.onState(state.value)

@@ -20,7 +20,8 @@ export const libraryEntries = {
     "runner/sandbox/confinement/ConfineMain.ts",
     "runner/sandbox/confinement/MissingConfinement.ts",
     "runner/scan/HclWorker.ts",
-    "runner/redaction/RedactionWorker.ts"
+    "runner/redaction/RedactionWorker.ts",
+    "runner/document/DocumentWorker.ts"
   ]
 } as const
 

@@ -1,7 +1,7 @@
-import { ByteSize, Effect, Result, type Schema } from "effect"
+import { ByteSize, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { readDocument } from "../../runner/document/Documents.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { decodeJson } from "../../schema/json/JsonDocument.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange } from "./Exchange.ts"
 
@@ -101,7 +101,7 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
   if (bytes.byteLength === 0) return undefined
   if (contentType === undefined)
     return yield* unsupported("The body has no type. Send `Content-Type: application/json`.")
-  const decoded: Result.Result<Schema.Json, ApiError> = Result.mapError(decodeJson(bytes, limits), (refusal) =>
+  return yield* Effect.mapError(readDocument("json", bytes, limits), (refusal) =>
     refusal.reason === "too_large"
       ? tooLarge(limits.maxBytes)
       : new ApiError({
@@ -112,5 +112,4 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
               : `${refusal.message} (line ${refusal.position.line}, column ${refusal.position.column})`
         })
   )
-  return yield* Effect.fromResult(decoded)
 })

@@ -17,7 +17,8 @@ export const programs = {
   confinement: "runner/sandbox/confinement/ConfineMain.ts",
   guard: "runner/agent/guard/GuardMain.ts",
   worker: "runner/scan/EmbeddedHclWorker.ts",
-  redaction: "runner/redaction/RedactionWorker.ts"
+  redaction: "runner/redaction/RedactionWorker.ts",
+  documents: "runner/document/DocumentWorker.ts"
 } as const
 
 /**

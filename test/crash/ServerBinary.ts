@@ -13,7 +13,8 @@ const entrypoints = [
   "runner/git/SyncMain.ts",
   "runner/sandbox/confinement/ConfineMain.ts",
   "runner/scan/EmbeddedHclWorker.ts",
-  "runner/redaction/RedactionWorker.ts"
+  "runner/redaction/RedactionWorker.ts",
+  "runner/document/DocumentWorker.ts"
 ]
 
 /**

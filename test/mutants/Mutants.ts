@@ -7,6 +7,7 @@ import { approvalMutants } from "./ApprovalMutants.ts"
 import { automationMutants } from "./AutomationMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
+import { boundMutants } from "./BoundMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
 import { embeddingMutants } from "./EmbeddingMutants.ts"
@@ -56,7 +57,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   reviewMutants,
   agentKeyMutants,
   agentMutants,
-  poolMutants
+  poolMutants,
+  boundMutants
 ]
 
 /** `npm run test:mutants` breaks these individually; `Mutants.test.ts` keeps the lists in sync with the code. */

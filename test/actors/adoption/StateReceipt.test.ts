@@ -6,10 +6,12 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { StateUploadRow } from "../../../actors/state/StateUploadRow.ts"
 import { StateUploads } from "../../../actors/state/StateUploads.ts"
+import { longestReadHere } from "../../../runner/document/Documents.ts"
 import { InstallPlanId, type StateUploadId } from "../../../schema/records/Ids.ts"
 import type { StateUpload } from "../../../schema/records/StateUpload.ts"
 import { suite } from "../../support/Effect.ts"
 import { demoModule, driven, freshKey, requestOf, settled } from "../../support/Journey.ts"
+import { longestParsedHere } from "../../support/LongestParsed.ts"
 import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { uploaded, writtenState } from "../support/OutsideState.ts"
@@ -49,6 +51,26 @@ describe("an uploaded state", () => {
       expect([newer.code, newer.message]).toEqual(["state_newer", expect.stringContaining("Version 99.1.0")])
       expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
       expect(yield* sql`SELECT id FROM audit_events WHERE action = 'state_upload.create'`).toEqual([])
+    })
+  )
+
+  tests.live("is never parsed on the thread that answers requests if it is longer than 1 MiB", () =>
+    Effect.gen(function* () {
+      const padded = `${JSON.stringify({ version: 4, serial: 1, lineage: "padded", resources: [] }).slice(0, -1)},"check_results":[${'"padding",'.repeat(200_000)}1]}`
+      const { longest, value } = yield* longestParsedHere(uploaded(text(padded)))
+      expect(value.resourceCount).toBe(0)
+      expect(longest).toBeLessThanOrEqual(longestReadHere)
+      const hostile = [
+        "[".repeat(20_000_000),
+        `{"version":4,"serial":1,"lineage":"deep","resources":${"[".repeat(20_000_000)}`,
+        `{"version":4,"serial":1,"lineage":"wide","check_results":[${"[],".repeat(6_000_000)}1]}`
+      ]
+      for (const document of hostile) {
+        const refused = yield* longestParsedHere(codeOf(text(document)))
+        expect(refused.value).toBe("state_unreadable")
+        expect(refused.longest).toBeLessThan(20)
+      }
+      yield* (yield* SqlClient.SqlClient)`DELETE FROM state_uploads WHERE id = ${value.id}`
     })
   )
 

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { withExactNumbers } from "../../../runner/execution/ExactNumbers.ts"
-import { decodePlanDocument } from "../../../runner/execution/PlanDocument.ts"
+import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+
+const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))
 
 describe("whole numbers in the tool's documents", () => {
   test.each([

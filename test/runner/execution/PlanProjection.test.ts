@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import * as fc from "fast-check"
-import { decodePlanDocument } from "../../../runner/execution/PlanDocument.ts"
+import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { maskValue, sensitiveTexts } from "../../../runner/execution/SensitiveMask.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import type { Secret } from "../../../runner/redaction/SecretRule.ts"
+
+const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))
 
 const planOf = (document: Readonly<Record<string, unknown>>) =>
   Effect.runSync(decodePlanDocument(JSON.stringify({ format_version: "1.2", ...document })))

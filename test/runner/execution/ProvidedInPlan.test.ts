@@ -75,7 +75,7 @@ const variable = (value: string): ProvidedSet => ({ values: { DEMO_TOKEN: Redact
 const refusal = (set: ProvidedSet, plan: string, base?: string) =>
   refuseProvided(
     directRedactor(new Redactor(providedParts([set]))),
-    plan,
+    new TextEncoder().encode(plan),
     base === undefined ? undefined : bytes(base)
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 

@@ -9,7 +9,7 @@ import { StateVersions } from "../../../../actors/state/StateVersions.ts"
 import { partBytes } from "../../../../actors/vault/SealedParts.ts"
 import { packContents } from "../../../../runner/agent/BlobContents.ts"
 import { sha256 } from "../../../../runner/execution/Digest.ts"
-import { longestParsed } from "../../../../runner/execution/StateIdentity.ts"
+import { longestReadHere } from "../../../../runner/document/Documents.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
@@ -184,7 +184,7 @@ plane.live(
           resources: [{ mode: "managed", type: "t", name: "n", provider: "p", instances: [1, 2, 3].map(instance) }]
         })
       )
-      expect(bytes.length).toBeGreaterThan(longestParsed)
+      expect(bytes.length).toBeGreaterThan(longestReadHere)
       const save = Effect.fnUntraced(function* (serial: number) {
         const blob = yield* agent.put(claim, "state", bytes)
         yield* agent.as(agent.client.Checkpoint({ ...claim, serial, resourceCount: 1, blob }))

@@ -1,0 +1,29 @@
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import type { JsonPosition, JsonRefusalReason } from "../../schema/json/JsonRefusal.ts"
+import type { DocumentPiece } from "./DocumentPieces.ts"
+import type { DocumentKind } from "./DocumentReadings.ts"
+
+/** Requests to the thread: a document, and then each further part of its contents. One document is read at a time. */
+export type DocumentRequest =
+  | {
+      readonly kind: "read"
+      readonly document: DocumentKind
+      /** Moved to the thread. */
+      readonly bytes: Uint8Array<ArrayBuffer>
+      readonly limits: JsonLimits
+    }
+  | { readonly kind: "more" }
+
+/** `piece` is followed by more; `end` by nothing. `failed`: the document could not be read for a reason of the thread. */
+export type DocumentAnswer =
+  | { readonly kind: "piece"; readonly piece: DocumentPiece }
+  | { readonly kind: "end" }
+  | {
+      readonly kind: "refused"
+      readonly refusal: {
+        readonly reason: JsonRefusalReason
+        readonly message: string
+        readonly position?: JsonPosition
+      }
+    }
+  | { readonly kind: "failed" }

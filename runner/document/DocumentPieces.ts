@@ -1,0 +1,111 @@
+/** A part of a value, in document order. A piece without a key belongs to an array, or is the whole value. */
+export type DocumentPiece =
+  | { readonly kind: "whole"; readonly value: unknown }
+  | { readonly kind: "open"; readonly isArray: boolean; readonly key?: string }
+  | { readonly kind: "items"; readonly items: ReadonlyArray<unknown> }
+  | { readonly kind: "members"; readonly members: ReadonlyArray<readonly [string, unknown]> }
+  | { readonly kind: "close" }
+
+/** Weight of a piece: one for each value, and one for this many characters. The receiver copies a piece in a few milliseconds. */
+const heaviestPiece = 10_000
+const charactersOfOne = 64
+
+/** The weight of a value; any number above `most` for a heavier one, which is not read to its end. */
+const weightOf = (root: unknown, most: number): number => {
+  const open: Array<unknown> = [root]
+  let weight = 0
+  while (open.length > 0 && weight <= most) {
+    const value = open.pop()
+    weight += 1
+    if (typeof value === "string") weight += value.length / charactersOfOne
+    else if (Array.isArray(value)) {
+      if (value.length > most) return most + 1
+      for (const item of value) open.push(item)
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        weight += key.length / charactersOfOne
+        open.push(member)
+      }
+    }
+  }
+  return weight
+}
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null
+
+function* piecesWithin(container: object): Generator<DocumentPiece> {
+  const isArray = Array.isArray(container)
+  let items: Array<unknown> = []
+  let members: Array<readonly [string, unknown]> = []
+  let weight = 0
+  const gathered = (): DocumentPiece => {
+    const piece: DocumentPiece = isArray ? { kind: "items", items } : { kind: "members", members }
+    items = []
+    members = []
+    weight = 0
+    return piece
+  }
+  for (const [key, value] of isArray ? container.entries() : Object.entries(container)) {
+    const own = weightOf(value, heaviestPiece)
+    const isSplit = own > heaviestPiece && isContainer(value)
+    if (weight > 0 && (isSplit || weight + own > heaviestPiece)) yield gathered()
+    if (isSplit) {
+      yield { kind: "open", isArray: Array.isArray(value), ...(isArray ? {} : { key: String(key) }) }
+      yield* piecesWithin(value)
+      yield { kind: "close" }
+      continue
+    }
+    weight += own
+    if (isArray) items.push(value)
+    else members.push([String(key), value])
+  }
+  if (weight > 0) yield gathered()
+}
+
+/** A JSON value in pieces that are quick to copy to another thread. */
+export function* piecesOf(value: unknown): Generator<DocumentPiece> {
+  if (!isContainer(value) || weightOf(value, heaviestPiece) <= heaviestPiece) return yield { kind: "whole", value }
+  yield { kind: "open", isArray: Array.isArray(value) }
+  yield* piecesWithin(value)
+  yield { kind: "close" }
+}
+
+type Container = Array<unknown> | Record<string, unknown>
+
+/** An own property under any name, `__proto__` included. */
+const define = (target: Record<string, unknown>, key: string, value: unknown): void => {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+/** The value that its pieces make up, in the order in which they were produced. */
+export class DocumentAssembly {
+  value: unknown
+  readonly #open: Array<Container> = []
+
+  add(piece: DocumentPiece): void {
+    const around = this.#open.at(-1)
+    switch (piece.kind) {
+      case "whole":
+        this.value = piece.value
+        return
+      case "close":
+        this.#open.pop()
+        return
+      case "open": {
+        const opened: Container = piece.isArray ? [] : {}
+        if (around === undefined) this.value = opened
+        else if (Array.isArray(around)) around.push(opened)
+        else define(around, piece.key ?? "", opened)
+        this.#open.push(opened)
+        return
+      }
+      case "items":
+        if (Array.isArray(around)) for (const item of piece.items) around.push(item)
+        return
+      case "members":
+        if (around !== undefined && !Array.isArray(around)) {
+          for (const [key, member] of piece.members) define(around, key, member)
+        }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { Redacted, Result, Schema } from "effect"
+import { decodeJson } from "../../schema/json/JsonDocument.ts"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
+import { JsonScanner } from "../../schema/json/JsonScanner.ts"
+import { textsIn } from "../execution/DocumentTexts.ts"
+import { withExactNumbers, withNumbersAsText } from "../execution/ExactNumbers.ts"
+import { PlanDocument } from "../execution/PlanDocument.ts"
+import { ProviderSchemas } from "../execution/ProviderSchemas.ts"
+import type { StateOutput } from "../execution/RunOutcome.ts"
+import { Instance, Outputs, Resource } from "../execution/StateDocument.ts"
+import { parseState, type StateFile } from "../execution/StateFile.ts"
+import { isWholeState } from "../execution/StateScan.ts"
+
+/** A state file as it passes between threads: values of Outputs are not wrapped. */
+export type PlainStateFile = Omit<StateFile, "outputs"> & {
+  readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
+}
+
+/** What each kind of document is read as. */
+export interface DocumentContents {
+  /** Any JSON within the limits of the request. */
+  readonly json: Schema.Json
+  readonly state: PlainStateFile
+  /** The tool's description of a plan. */
+  readonly plan: PlanDocument
+  /** Parts of a state. */
+  readonly resource: typeof Resource.Type
+  readonly instance: typeof Instance.Type
+  /** The Outputs that the tool prints, or those in a state. */
+  readonly outputs: typeof Outputs.Type
+  readonly providers: ProviderSchemas
+  /** Each string, number and key; numbers keep all their digits. */
+  readonly texts: ReadonlyArray<string>
+}
+export type DocumentKind = keyof DocumentContents
+
+/** The tools nest documents a few dozen levels deep. */
+const deepest = 1000
+const ofTool = {
+  maxDepth: deepest,
+  maxNodes: Number.POSITIVE_INFINITY,
+  maxKeyBytes: Number.POSITIVE_INFINITY,
+  maxStringBytes: Number.POSITIVE_INFINITY
+}
+
+/** Limits of a document that has no others: its size is limited where it is received. */
+export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
+
+/** What an agent reports about a Run: a state is one long string in it. */
+export const agentDocumentLimits: JsonLimits = { ...documentLimits, maxNodes: 2_000_000 }
+
+// The parser's own message could quote a value.
+const unreadable = (reason: JsonRefusal["reason"] = "syntax") =>
+  new JsonRefusal({ reason, message: "The document does not have the expected form." })
+
+/** The text of a document from the tool, once a scan has found it to be whole and not too deep. */
+const scanned = (bytes: Uint8Array, rewritten: (text: string) => string): Result.Result<string, JsonRefusal> => {
+  const text = rewritten(new TextDecoder().decode(bytes))
+  const fault = new JsonScanner(text, ofTool).scan()
+  return fault === undefined ? Result.succeed(text) : Result.fail(unreadable(fault.reason))
+}
+
+const texts = (bytes: Uint8Array): Result.Result<ReadonlyArray<string>, JsonRefusal> =>
+  Result.flatMap(scanned(bytes, withNumbersAsText), (text) =>
+    Result.map(
+      Result.fromOption(textsIn(text), () => unreadable()),
+      (found) => [...found]
+    )
+  )
+
+const fromTool = <A>(schema: Schema.Codec<A, unknown>) => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
+  return (bytes: Uint8Array): Result.Result<A, JsonRefusal> =>
+    Result.flatMap(scanned(bytes, withExactNumbers), (text) => Result.mapError(decode(text), () => unreadable()))
+}
+
+const plain = ({ outputs, ...rest }: StateFile): PlainStateFile => ({
+  ...rest,
+  outputs: outputs?.map((output) => ({ ...output, value: Redacted.value(output.value) }))
+})
+
+const state = (bytes: Uint8Array): Result.Result<PlainStateFile, JsonRefusal> =>
+  isWholeState(bytes)
+    ? Result.map(
+        Result.fromOption(parseState(bytes), () => unreadable()),
+        plain
+      )
+    : Result.fail(unreadable())
+
+type Readings = {
+  readonly [K in DocumentKind]: (
+    bytes: Uint8Array,
+    limits: JsonLimits
+  ) => Result.Result<DocumentContents[K], JsonRefusal>
+}
+
+/** How each kind is read. Every document is scanned before a value is built from it, so a deep one costs no more than its length. */
+export const documentReadings: Readings = {
+  json: decodeJson,
+  state,
+  plan: fromTool(PlanDocument),
+  resource: fromTool(Resource),
+  instance: fromTool(Instance),
+  outputs: fromTool(Outputs),
+  providers: fromTool(ProviderSchemas),
+  texts
+}

@@ -1,0 +1,40 @@
+// The entry point of a worker thread, and an extra entry point of a compiled binary.
+import { parentPort } from "node:worker_threads"
+import { Result } from "effect"
+import type { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
+import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
+import { type DocumentPiece, piecesOf } from "./DocumentPieces.ts"
+import { documentReadings } from "./DocumentReadings.ts"
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+const answer = (message: DocumentAnswer) => parentPort?.postMessage(message)
+
+let pieces: Iterator<DocumentPiece> | undefined
+
+const next = (): DocumentAnswer => {
+  const found = pieces?.next()
+  if (found !== undefined && found.done !== true) return { kind: "piece", piece: found.value }
+  pieces = undefined
+  return { kind: "end" }
+}
+
+const answered = (request: DocumentRequest): DocumentAnswer => {
+  if (request.kind === "more") return next()
+  const read: Result.Result<unknown, JsonRefusal> = documentReadings[request.document](request.bytes, request.limits)
+  if (Result.isFailure(read)) {
+    const { message, position, reason } = read.failure
+    return { kind: "refused", refusal: { reason, message, ...(position === undefined ? {} : { position }) } }
+  }
+  pieces = piecesOf(read.success)
+  return next()
+}
+
+parentPort?.on("message", (request: DocumentRequest) => {
+  try {
+    answer(answered(request))
+  } catch {
+    // The error's message could contain a secret.
+    pieces = undefined
+    answer({ kind: "failed" })
+  }
+})

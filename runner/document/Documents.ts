@@ -1,0 +1,128 @@
+import { Worker } from "node:worker_threads"
+import { Effect, Option, Redacted, Result, Semaphore } from "effect"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
+import type { StateFile } from "../execution/StateFile.ts"
+import { moduleBeside } from "../thread/ModuleLocation.ts"
+import { workerLocation } from "../thread/WorkerLocation.ts"
+import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
+import { DocumentAssembly } from "./DocumentPieces.ts"
+import { type DocumentContents, type DocumentKind, documentLimits, documentReadings } from "./DocumentReadings.ts"
+
+/** The longest document that is read on the thread that answers requests. Reading it takes a few milliseconds. */
+export const longestReadHere = 1024 * 1024
+
+/** The thread keeps memory that a large document needed for as long as it lives, so it ends soon after the last one. */
+const idleMilliseconds = 2000
+
+const location = () =>
+  workerLocation("runner/document/DocumentWorker", () => moduleBeside(import.meta.url, "./DocumentWorker"))
+
+/** A thread of this process that reads one document at a time. It starts when it is needed. */
+class DocumentThread {
+  #worker: Worker | undefined
+  #resume: ((answer: DocumentAnswer) => void) | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  #started(): Worker {
+    clearTimeout(this.#idle)
+    if (this.#worker !== undefined) return this.#worker
+    const worker = new Worker(location())
+    const settle = (answer: DocumentAnswer) => {
+      if (this.#worker !== worker) return
+      const resume = this.#resume
+      this.#resume = undefined
+      resume?.(answer)
+    }
+    const end = () => {
+      settle({ kind: "failed" })
+      if (this.#worker === worker) this.#worker = undefined
+    }
+    worker.on("message", settle)
+    worker.on("error", end)
+    worker.on("exit", end)
+    worker.unref()
+    this.#worker = worker
+    return worker
+  }
+
+  ask(request: DocumentRequest): Effect.Effect<DocumentAnswer> {
+    return Effect.callback((resume) => {
+      this.#resume = (answer) => resume(Effect.succeed(answer))
+      const moved = request.kind === "read" ? [request.bytes.buffer] : []
+      this.#started().postMessage(request, moved)
+      // An answer that nobody waits for any more must not be taken for that of the next document.
+      return Effect.sync(() => this.stop())
+    })
+  }
+
+  stop(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#resume = undefined
+    void worker?.terminate()
+  }
+
+  stopWhenIdle(): void {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.stop(), idleMilliseconds)
+    this.#idle.unref()
+  }
+}
+
+const thread = new DocumentThread()
+/** One at a time, so that concurrent uploads need the memory of one. */
+const turns = Semaphore.makeUnsafe(1)
+
+/** The thread has decoded it by the schema of its kind. */
+const isContents = <K extends DocumentKind>(_kind: K, _value: unknown): _value is DocumentContents[K] => true
+
+const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
+  document: K,
+  bytes: Uint8Array,
+  limits: JsonLimits
+) {
+  const assembly = new DocumentAssembly()
+  let answer = yield* thread.ask({ kind: "read", document, bytes: new Uint8Array(bytes), limits })
+  while (answer.kind === "piece") {
+    assembly.add(answer.piece)
+    answer = yield* thread.ask({ kind: "more" })
+  }
+  if (answer.kind === "refused") return yield* new JsonRefusal(answer.refusal)
+  const { value } = assembly
+  if (answer.kind === "failed" || !isContents(document, value)) {
+    return yield* Effect.die(new Error("The thread that reads documents failed. Is there memory left?"))
+  }
+  return value
+})
+
+/**
+ * Reads a document of a user, a tool or an agent. A long one is read in another thread, and its contents are copied from there in
+ * small pieces, so that nobody else waits for it.
+ */
+export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
+  kind: K,
+  bytes: Uint8Array,
+  limits: JsonLimits = documentLimits
+): Effect.fn.Return<DocumentContents[K], JsonRefusal> {
+  // A document above its limit is refused for its length alone.
+  if (bytes.length <= longestReadHere || bytes.length > limits.maxBytes)
+    return yield* Effect.fromResult(documentReadings[kind](bytes, limits))
+  return yield* turns.withPermits(1)(
+    Effect.ensuring(
+      readElsewhere(kind, bytes, limits),
+      Effect.sync(() => thread.stopWhenIdle())
+    )
+  )
+})
+
+/** A complete state file; `none` for anything else. */
+export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const read = yield* Effect.result(readDocument("state", bytes))
+  if (Result.isFailure(read)) return Option.none<StateFile>()
+  const { outputs, ...rest } = read.success
+  return Option.some<StateFile>({
+    ...rest,
+    outputs: outputs?.map((output) => ({ ...output, value: Redacted.make(output.value) }))
+  })
+})

@@ -1,0 +1,30 @@
+import type { Mutant } from "./Mutant.ts"
+
+const documents = "test/runner/document/Documents.test.ts"
+const receipt = "test/actors/adoption/StateReceipt.test.ts"
+const documentsFile = "runner/document/Documents.ts"
+
+/** How large what a stranger, a person or an agent sends may become. */
+export const boundMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "bounds: long documents in another thread",
+    file: documentsFile,
+    text: "if (bytes.length <= longestReadHere ||",
+    broken: "if (bytes.length >= 0 ||",
+    test: documents
+  },
+  {
+    name: "bounds: the scan before the parser",
+    file: "runner/document/DocumentReadings.ts",
+    text: "  isWholeState(bytes)\n",
+    broken: "  bytes.length > 0\n",
+    test: documents
+  },
+  {
+    name: "bounds: values of an uploaded state",
+    file: "actors/adoption/AdoptableState.ts",
+    text: "scanState(bytes, mostValues)",
+    broken: "scanState(bytes)",
+    test: receipt
+  }
+]

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test"
+import { Effect, Option, Redacted } from "effect"
+import { DocumentAssembly, piecesOf } from "../../../runner/document/DocumentPieces.ts"
+import { longestReadHere, readDocument, readState } from "../../../runner/document/Documents.ts"
+import { documentLimits } from "../../../runner/document/DocumentReadings.ts"
+import { parseState } from "../../../runner/execution/StateFile.ts"
+import { scanState } from "../../../runner/execution/StateScan.ts"
+import { it } from "../../support/Effect.ts"
+import { longestParsedHere } from "../../support/LongestParsed.ts"
+
+const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value))
+
+const assembled = (value: unknown) => {
+  const assembly = new DocumentAssembly()
+  const kinds = [...piecesOf(value)].map((piece) => {
+    assembly.add(structuredClone(piece))
+    return piece.kind
+  })
+  return { value: assembly.value, kinds }
+}
+
+const instance = (index: number) => ({
+  index_key: index,
+  attributes: { id: `id-${index}`, text: "x".repeat(100), big: 12_345 },
+  sensitive_attributes: [[{ type: "get_attr", value: "text" }]]
+})
+const stateOf = (instances: ReadonlyArray<unknown>) =>
+  bytesOf({
+    version: 4,
+    serial: 3,
+    lineage: "lineage",
+    terraform_version: "1.9.0",
+    outputs: { shown: { value: { a: [1] }, type: "dynamic" } },
+    resources: [{ mode: "managed", type: "t", name: "n", provider: 'provider["example.test/a/b"]', instances }]
+  })
+const large = stateOf(Array.from({ length: 6000 }, (_, index) => instance(index)))
+
+describe("the pieces of a document", () => {
+  test.each([
+    ["a scalar", 1],
+    ["a small document", { a: [1, { b: null }], c: "text" }],
+    ["an empty list", []],
+    ["a long list", Array.from({ length: 50_000 }, (_, index) => index)],
+    [
+      "long lists in lists",
+      [Array.from({ length: 20_000 }, () => []), [1], Array.from({ length: 20_000 }, () => ({}))]
+    ],
+    ["a name that objects reserve", JSON.parse(`{"__proto__":[${"1,".repeat(20_000)}1],"after":{"__proto__":1}}`)]
+  ])("make up %s again", (_name, value) => {
+    expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
+  })
+
+  test("are many for a document that takes long to copy", () => {
+    expect(assembled(Array.from({ length: 100_000 }, () => [])).kinds.length).toBeGreaterThan(10)
+    expect(assembled({ a: 1 }).kinds).toEqual(["whole"])
+  })
+})
+
+describe("a document above 1 MiB", () => {
+  it.live("is read as a short one is, in another thread", () =>
+    Effect.gen(function* () {
+      expect(large.length).toBeGreaterThan(longestReadHere)
+      const expected = parseState(large)
+      const { longest, value } = yield* longestParsedHere(readState(large))
+      // Values of Outputs are compared below: they are wrapped.
+      expect(JSON.parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(expected)))
+      const revealed = Option.map(value, ({ outputs }) => outputs?.map((output) => Redacted.value(output.value)))
+      expect(revealed).toEqual(Option.some([{ a: [1] }]))
+      expect(longest).toBeLessThanOrEqual(longestReadHere)
+    })
+  )
+
+  it.live("is refused in another thread with the reason and position of its fault", () =>
+    Effect.gen(function* () {
+      const long = `{"a":"${"x".repeat(longestReadHere)}",\n"a":1}`
+      const { longest, value } = yield* longestParsedHere(Effect.flip(readDocument("json", bytesOf(long))))
+      expect(value).toMatchObject({ reason: "duplicate_key", position: { line: 2, column: 1 } })
+      expect(longest).toBeLessThan(longestReadHere)
+    })
+  )
+
+  it.live("is read although an earlier reading was interrupted", () =>
+    Effect.gen(function* () {
+      yield* Effect.raceFirst(readState(large), Effect.yieldNow)
+      expect(Option.isSome(yield* readState(large))).toBe(true)
+    })
+  )
+
+  it.live("is read with the others that arrive meanwhile", () =>
+    Effect.gen(function* () {
+      const read = yield* Effect.all([readState(large), readState(large), readDocument("json", large)], {
+        concurrency: "unbounded"
+      })
+      expect(read.length).toBe(3)
+    })
+  )
+})
+
+describe("a document that is nested too deep", () => {
+  const deep = (length: number) => bytesOf(`{"version":4,"serial":1,"lineage":"l","x":${"[".repeat(length)}`)
+
+  it.live("is refused by its scan", () =>
+    Effect.gen(function* () {
+      for (const length of [2000, 20_000_000]) {
+        const { longest, value } = yield* longestParsedHere(readState(deep(length)))
+        expect(value).toEqual(Option.none())
+        // A name of the state's own fields is as much as the scan parses.
+        expect(longest).toBeLessThan(20)
+      }
+    })
+  )
+
+  it.live("is refused whatever kind it is read as", () =>
+    Effect.gen(function* () {
+      const closed = bytesOf(`${"[".repeat(2000)}${"]".repeat(2000)}`)
+      for (const kind of ["json", "state", "plan", "outputs", "providers", "resource", "instance", "texts"] as const) {
+        expect(yield* Effect.flip(readDocument(kind, closed, documentLimits))).toMatchObject({ _tag: "JsonRefusal" })
+      }
+    })
+  )
+
+  it.live("has as many values as its reader allows", () =>
+    Effect.gen(function* () {
+      const state = bytesOf({ version: 4, serial: 1, lineage: "l", x: [[], [], []] })
+      expect(Option.isSome(yield* scanState(state, 8))).toBe(true)
+      expect(Option.isSome(yield* scanState(state, 7))).toBe(false)
+    })
+  )
+})
