@@ -25,11 +25,10 @@ const TreeName = rowShape({ name: Schema.String })
 const PageSize = rowShape({ page_size: Schema.Int })
 const PageCount = rowShape({ page_count: Schema.Int })
 
-/** A page of a tree as SQLite's own `dbstat` decodes it. */
-interface Page {
-  readonly pageno: number
-  readonly pagetype: string
-}
+/** Pages of a tree as SQLite's own `dbstat` decodes them. */
+const decodePages = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ pageno: Schema.Int, pagetype: Schema.String }))
+)
 
 /**
  * Reads every page of every table and index through a connection of its own, whose cache hides nothing, and returns the damaged
@@ -44,11 +43,11 @@ const damagedPages = Effect.gen(function* () {
   const pages = Effect.map(PageCount.rowsOnce(sql)`PRAGMA page_count`, (rows) => rows[0]?.page_count ?? 0)
   for (const { name } of trees) {
     const tree = sql.literal(`'${name.replaceAll("'", "''")}'`)
-    yield* sql<Page>`SELECT pageno, pagetype FROM dbstat WHERE name = ${tree}`.stream.pipe(
+    yield* sql`SELECT pageno, pagetype FROM dbstat WHERE name = ${tree}`.stream.pipe(
       Stream.runForEachArray((chunk) =>
         Effect.gen(function* () {
           const last = yield* pages
-          for (const { pageno, pagetype } of chunk) {
+          for (const { pageno, pagetype } of yield* Effect.orDie(decodePages(chunk))) {
             if (pagetype === "corrupted" || pageno > last) found.push(`page ${pageno} of ${name}`)
           }
           yield* Effect.sleep(Math.ceil((chunk.length * size * 1000) / bytesPerSecond))

@@ -337,8 +337,8 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a started apply is not ended as untouched",
     file: "actors/agent/AgentControls.ts",
-    text: "present === undefined || present.start_acknowledged_at !== null",
-    broken: "present === undefined",
+    text: "run === undefined || run.start_acknowledged_at !== null",
+    broken: "run === undefined",
     test: guardsTest
   },
   {

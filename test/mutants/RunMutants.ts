@@ -19,6 +19,7 @@ const holdFile = "actors/run/RunHold.ts"
 const sequencesFile = "actors/run/RunSequences.ts"
 const runLedgerFile = "actors/run/RunLedger.ts"
 const preparationFile = "actors/execution/RunPreparation.ts"
+const obstacleFile = "actors/execution/CapsuleObstacle.ts"
 const providersFile = "actors/execution/ProviderObstacle.ts"
 
 /**
@@ -288,28 +289,28 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "preparation: authority of an apply",
-    file: preparationFile,
-    text: "if (moved && isApply(created.type))",
-    broken: "if (created.id === capsule.id)",
+    file: obstacleFile,
+    text: "if (authorityMoved(run, capsule))",
+    broken: "if (run.id === capsule.id)",
     test: preparation
   },
   {
     name: "preparation: Outputs that are given no longer",
-    file: preparationFile,
-    text: `if (lost !== undefined) return yield* blocked("superseded", lost)`,
-    broken: "",
+    file: obstacleFile,
+    text: `return lost === undefined ? undefined : blocked("superseded", lost)`,
+    broken: "return undefined",
     test: preparation
   },
   {
     name: "preparation: archived Workspace",
-    file: preparationFile,
-    text: "yield* refuseArchived(capsule.workspace_id)",
-    broken: `yield* refuseArchived("")`,
+    file: obstacleFile,
+    text: "refuseArchived(capsule.workspace_id).pipe(",
+    broken: `refuseArchived("").pipe(`,
     test: preparation
   },
   {
     name: "preparation: disabled Capsule",
-    file: preparationFile,
+    file: obstacleFile,
     text: "!isInService(capsule.status)",
     broken: `capsule.status === "destroyed"`,
     test: preparation

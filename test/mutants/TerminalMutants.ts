@@ -46,8 +46,8 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
   {
     name: "terminal: the digest that was named",
     file: decisionFile,
-    text: "if (Option.isSome(named)) return named.value",
-    broken: "if (Option.isSome(named)) return run.planDigest",
+    text: "{ planDigest: digest.value, acknowledged: acknowledge }",
+    broken: "{ planDigest: run.planDigest, acknowledged: acknowledge }",
     test: approval
   },
   {

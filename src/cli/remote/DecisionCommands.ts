@@ -32,21 +32,14 @@ type Uncertain = NonNullable<RunApprovals["uncertain"]>
 const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
-  if (uncertain.length > 0) {
-    const reasons = uncertain.map(({ code, message }) => `${code}: ${terminalText(message)}`).join("\n")
-    const typed = yield* Prompt.run(
-      Prompt.String({
-        message: `Objects may exist that this plan does not know.\n${reasons}\nType ${name} to approve all the same`
-      })
-    )
-    return typed.trim() === name
-  }
-  if (destroy + replace === 0 && run.type !== "destroy_plan") {
+  const removed = destroy + replace
+  if (removed === 0 && run.type !== "destroy_plan" && uncertain.length === 0) {
     return yield* Prompt.run(Prompt.Confirm({ message: "Approve this plan?", initial: false }))
   }
-  const typed = yield* Prompt.run(
-    Prompt.String({ message: `${destroy + replace} will be destroyed or replaced. Type ${name} to approve` })
-  )
+  const reasons = uncertain.map(({ code, message }) => `${code}: ${terminalText(message)}\n`).join("")
+  const unknown = uncertain.length === 0 ? "" : `Objects may exist that this plan does not know.\n${reasons}`
+  const removals = removed === 0 && run.type !== "destroy_plan" ? "" : `${removed} will be destroyed or replaced. `
+  const typed = yield* Prompt.run(Prompt.String({ message: `${unknown}${removals}Type ${name} to approve` }))
   return typed.trim() === name
 })
 
