@@ -157,10 +157,6 @@ export const layer = actorLayer(
         yield* usable(row, request.trigger)
         const { path, ref } = laneOf(row, request.lane)
         const isLook = trigger === "webhook" || trigger === "schedule"
-        // It was on when the delivery arrived, or when the schedule found the Source due.
-        if (isLook && row.auto_sync !== 1) {
-          return yield* failedPrecondition("The Source is not synced automatically any more.")
-        }
         const spec = yield* provideCaptured(syncSpec(row, request), services)
         if (intent === "observe") yield* deferred.queued(id, { ref, path })
         const waiting = isLook ? yield* provideCaptured(queuedLook(id, spec), services) : undefined

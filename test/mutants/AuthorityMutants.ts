@@ -121,8 +121,8 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "look: the Source still follows",
     file: "actors/source-commands/SourceBehavior.ts",
-    text: "if (isLook && row.auto_sync !== 1) {",
-    broken: "if (isLook && row.auto_sync === 2) {",
+    text: "const stopped = followObstacle(row, trigger)",
+    broken: 'const stopped = followObstacle(row, "user")',
     test: "test/actors/capsule/AutomaticRuns.test.ts"
   },
   {
