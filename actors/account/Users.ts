@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { addressForms, EmailAddress } from "../../schema/records/EmailAddress.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
@@ -13,7 +14,6 @@ import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { Grants } from "../identity/Grants.ts"
 import { AccountNotices } from "./AccountNotices.ts"
-import { EmailAddress } from "./EmailAddress.ts"
 import { PasswordRow, StoredUser } from "./UserRow.ts"
 
 export const User = Schema.Struct({
@@ -125,12 +125,18 @@ export class Users extends Context.Service<
       const findByAddress = SqlSchema.findAll({
         Request: Schema.String,
         Result: UserRow,
-        execute: (email) => read`SELECT ${columns} FROM users WHERE email = ${email} AND kind = 'person'`
+        execute: (text) => {
+          const [earlier, present] = addressForms(text)
+          return read`SELECT ${columns} FROM users WHERE email IN (${earlier}, ${present}) AND kind = 'person'
+            ORDER BY CASE WHEN email = ${earlier} THEN 0 ELSE 1 END`
+        }
       })
 
       const parseEmail = (text: string) =>
         Schema.decodeEffect(EmailAddress)(text).pipe(
-          Effect.mapError(() => invalidRequest("email: give an e-mail address of at most 254 characters."))
+          Effect.mapError(() =>
+            invalidRequest("email: give an e-mail address alone, such as ann@example.com, of at most 254 characters.")
+          )
         )
 
       const storePassword = Effect.fnUntraced(function* (subject: string, hash: string) {
@@ -207,15 +213,12 @@ export class Users extends Context.Service<
           return Option.fromUndefinedOr((yield* Effect.orDie(findBySubject(read)(subject)))[0])
         }),
         findByEmail: Effect.fn("Users.findByEmail")(function* (text) {
-          const email = yield* Effect.option(parseEmail(text))
-          if (Option.isNone(email)) return Option.none()
-          return Option.fromUndefinedOr((yield* Effect.orDie(findByAddress(email.value)))[0])
+          return Option.fromUndefinedOr((yield* Effect.orDie(findByAddress(text)))[0])
         }),
         proveAddress: Effect.fn("Users.proveAddress")(function* (subject, text, proof) {
-          const email = yield* Effect.option(parseEmail(text))
-          if (Option.isNone(email)) return
+          const [earlier, present] = addressForms(text)
           yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email_proof: proof })}
-            WHERE subject = ${subject} AND email = ${email.value} AND email_proof IS NULL`
+            WHERE subject = ${subject} AND email IN (${earlier}, ${present}) AND email_proof IS NULL`
         }, Effect.orDie),
         rename: Effect.fn("Users.rename")(function* (context, subject, displayName) {
           yield* change(context, subject, "account.rename", () =>

@@ -1,11 +1,7 @@
 import { Context, Schema } from "effect"
+import { EmailDomain } from "../../schema/records/EmailAddress.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
-
-const EmailDomain = Schema.String.check(
-  Schema.isMaxLength(253),
-  Schema.isPattern(/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/, { description: "a domain in lower case such as example.com" })
-)
 
 /**
  * Who gets an account by signing in through the upstream provider, and the roles that come with it. A rule with several

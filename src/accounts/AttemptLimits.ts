@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { addressForms } from "../../schema/records/EmailAddress.ts"
 
 /** How many times per minute an address or a subject may act. */
 const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20, address_link: 3 } as const
@@ -72,7 +73,8 @@ export class AttemptLimits extends Context.Service<
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
       const addressKey = (address: string) => fold(`a:${subscriber(address)}`)
-      const named = (name: string) => name.trim().toLowerCase()
+      // Otherwise each spelling of an address would have its own budget.
+      const named = (name: string) => addressForms(name)[1]
 
       const spend = (name: string, limit: number) =>
         limiter.consume({ algorithm: "token-bucket", key: name, limit, window: "1 minute" })

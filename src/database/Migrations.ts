@@ -38,7 +38,7 @@ import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
-import { mailTables } from "../../schema/tables/MailTables.ts"
+import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -73,7 +73,9 @@ import { sealedPartTables, vaultTables } from "../../schema/tables/VaultTables.t
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 import { version } from "../Version.ts"
+import { respellAccountAddresses } from "../../actors/account/AddressSpelling.ts"
 import { rowShape } from "../../actors/database/Table.ts"
+import { respellInvitations } from "../../actors/member/InvitationSpelling.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
@@ -150,7 +152,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0058_plan_authors": planAuthorTables,
   "0059_acknowledgements": acknowledgementColumns,
   "0060_moved_objects": movedObjectColumns,
-  "0061_lost_answers": lostAnswerColumns
+  "0061_lost_answers": lostAnswerColumns,
+  "0062_mail_senders": mailSenderColumns
 }
 
 /** The database was written by a newer release than this one. */
@@ -222,9 +225,13 @@ const noteRelease = Effect.flatMap(
 )
 
 /**
- * Migrates the database to this release's schema, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
+ * Migrates the database to this release's schema, in one transaction, then respells addresses of earlier releases. Fails with `DatabaseTooNew` instead of working on unknown
  * tables.
  */
-export const migrate = Effect.andThen(migrateWith(shortened), Effect.andThen(checkVersion, noteRelease)).pipe(
-  Effect.withSpan("migrate")
-)
+export const migrate = Effect.gen(function* () {
+  yield* migrateWith(shortened)
+  yield* checkVersion
+  yield* respellAccountAddresses
+  yield* respellInvitations
+  yield* noteRelease
+}).pipe(Effect.withSpan("migrate"))

@@ -1,11 +1,12 @@
 import { Option, Schema } from "effect"
 import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
 import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
+import { EmailAddress } from "../../../schema/records/EmailAddress.ts"
 import { displayText } from "../../../schema/records/Primitives.ts"
 
 const Named = Schema.Struct({ name: displayText(80) })
-const Addressed = Schema.Struct({ email: Schema.String.check(Schema.isMaxLength(254)) })
-const Verified = Schema.Struct({ email: Schema.String, email_verified: Schema.Literal(true) })
+const Addressed = Schema.Struct({ email: EmailAddress })
+const Verified = Schema.Struct({ email: EmailAddress, email_verified: Schema.Literal(true) })
 const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).check(Schema.isMaxLength(2000))
 
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>

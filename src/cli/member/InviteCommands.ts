@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
@@ -103,7 +104,7 @@ const withdrawCommand = Command.make(
       const words = { what: "open invitation for", several: "invitations", list: "svc invite list" }
       const { id } =
         open.find((one) => one.id === given.invitation) ??
-        (yield* onlyNamed(open, ({ email, id: own }) => email ?? own, given.invitation, words))
+        (yield* onlyNamed(open, ({ email, id: own }) => email ?? own, withStoredSpelling(given.invitation), words))
       const { invitation } = yield* client.invitations.revoke({ params: { workspaceId, invitationId: id } })
       yield* print(given.json, { invitation }, "The invitation is withdrawn. Its link works no more.")
     }).pipe(onServer(given))

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Member, Role } from "../../../schema/records/Workspace.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
@@ -28,7 +29,8 @@ const membersOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 const nameOf = ({ displayName, email, subject }: Member) => email ?? displayName ?? subject
 
 /** A member by address, by name or by subject. A member takes precedence over an open invitation for the same address. */
-const memberNamed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, named: string) {
+const memberNamed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, typed: string) {
+  const named = withStoredSpelling(typed)
   const all = (yield* membersOf(workspaceId)).map((member) => ({ ...member, id: member.subject }))
   const bySubject = all.find(({ subject }) => subject === named)
   const words = { what: "member", several: "members", list: "svc member list" }
