@@ -40,7 +40,7 @@ export class AddressChanges extends Context.Service<
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
      * Mails a link to that address only: opening it proves the address. Fails as `issue` does, with `capability_not_available` if
-     * no mail is sent, and with `rate_limited` if the address has received too many.
+     * no mail is sent, and with `rate_limited` if the address has received or the person has sent too many.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
@@ -113,9 +113,11 @@ export class AddressChanges extends Context.Service<
             message: "This server sends no mail. The operator makes the link with `svc admin address-link`."
           })
         }
+        yield* users.parseEmail(text)
+        yield* mails.admit({ subject })
         const { email, expiresAt, secret } = yield* issue(subject, text, "mail")
         const link = `${baseUrl}/account/address#${Redacted.value(secret)}`
-        if (yield* mails.queue(email, { kind: "address_link", link, expiresAt })) return { expiresAt }
+        if (yield* mails.queue(email, { kind: "address_link", link, expiresAt }, { subject })) return { expiresAt }
         return yield* new ApiError({
           code: "rate_limited",
           message: "This address got too many mails within an hour. Try again later.",

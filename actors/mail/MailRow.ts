@@ -6,6 +6,9 @@ import { type RowOf, table } from "../database/Table.ts"
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
+  /** The person who chose the address; `null` for the operator's mails and for notices. */
+  sender: Schema.NullOr(Schema.String),
+  workspace_id: Schema.NullOr(Schema.String),
   kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
   /** Subject and body, sealed: they contain links. `null` once the mail has been sent or given up on. */
   content: Schema.NullOr(Schema.String),

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Role } from "../../schema/records/Workspace.ts"
+import { mailedName, mailedPerson } from "./QuotedNames.ts"
 
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
@@ -46,6 +47,9 @@ interface Words {
 const lines = (...parts: ReadonlyArray<string | undefined>) =>
   `${parts.filter((part) => part !== undefined).join("\n")}\n`
 
+const quotedEn = (name: string) => `"${name}"`
+const quotedJa = (name: string) => `「${name}」`
+
 const en: Words = {
   roles: { owner: "owner", admin: "admin", member: "member", viewer: "viewer" },
   changes: {
@@ -56,11 +60,17 @@ const en: Words = {
     upstream: "The linked identities were changed."
   },
   invitation: (server, { expiresAt, inviter, link, role, workspace }, roles) => ({
-    subject: workspace === undefined ? `You are invited to ${server}` : `You are invited to ${workspace}`,
+    subject: `Invitation to ${server}${workspace === undefined ? "" : `: Workspace ${quotedEn(mailedName(workspace))}`}`,
     text: lines(
       workspace === undefined
-        ? `${inviter ?? "The operator"} invites you to ${server}.`
-        : `${inviter ?? "The operator"} invites you to the Workspace ${workspace} on ${server}${role === undefined ? "" : `, as ${roles[role]}`}.`,
+        ? `You are invited to ${server}.`
+        : `You are invited to a Workspace on ${server}${role === undefined ? "" : `, as ${roles[role]}`}.`,
+      "",
+      workspace === undefined ? undefined : `Workspace: ${quotedEn(mailedName(workspace))}`,
+      `Invited by: ${inviter === undefined ? "the operator" : mailedPerson(inviter, quotedEn)}`,
+      workspace === undefined && inviter === undefined
+        ? undefined
+        : `People who use ${server} choose the names in quotation marks; its operator does not check them.`,
       "",
       "See what you are joining, then accept or decline:",
       link,
@@ -108,11 +118,17 @@ const ja: Words = {
     upstream: "リンクされた ID が変更されました。"
   },
   invitation: (server, { expiresAt, inviter, link, role, workspace }, roles) => ({
-    subject: workspace === undefined ? `${server} への招待` : `${workspace} への招待`,
+    subject: `${server} への招待${workspace === undefined ? "" : `: ワークスペース${quotedJa(mailedName(workspace))}`}`,
     text: lines(
       workspace === undefined
-        ? `${inviter === undefined ? "管理者" : `${inviter} さん`}から ${server} への招待です。`
-        : `${inviter === undefined ? "管理者" : `${inviter} さん`}から ${server} のワークスペース ${workspace} への招待です${role === undefined ? "" : `(役割: ${roles[role]})`}。`,
+        ? `${server} への招待です。`
+        : `${server} のワークスペースへの招待です${role === undefined ? "" : `(役割: ${roles[role]})`}。`,
+      "",
+      workspace === undefined ? undefined : `ワークスペース: ${quotedJa(mailedName(workspace))}`,
+      `招待した人: ${inviter === undefined ? "管理者" : mailedPerson(inviter, quotedJa)}`,
+      workspace === undefined && inviter === undefined
+        ? undefined
+        : `かぎ括弧内の名前は ${server} の利用者が付けたもので、管理者は確認していません。`,
       "",
       "参加先を確認して、承諾するか辞退するかを選んでください。",
       link,
@@ -152,7 +168,7 @@ const ja: Words = {
 
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
-/** The body of a mail. Names that people chose are inserted unchanged: it is plain text. */
+/** Subject and body of a mail. They begin with the server's own words; names that people chose follow, quoted. */
 export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {

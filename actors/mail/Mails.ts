@@ -1,12 +1,14 @@
 import { Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { rowShape } from "../database/Table.ts"
 import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { MailRow } from "./MailRow.ts"
+import { admitSender, type MailSender } from "./MailLimits.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
 
@@ -31,7 +33,12 @@ export class Mails extends Context.Service<
      * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
      * within an hour: the action that the mail reports still takes place.
      */
-    readonly queue: (to: string, mail: MailContent) => Effect.Effect<boolean>
+    readonly queue: (to: string, mail: MailContent, sender?: MailSender) => Effect.Effect<boolean>
+    /**
+     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails; succeeds where no mail is sent.
+     * Called before the transaction of the caller writes anything.
+     */
+    readonly admit: (sender: MailSender) => Effect.Effect<void, ApiError>
   }
 >()("svc/mail/Mails") {
   static readonly layer = Layer.effect(
@@ -50,8 +57,10 @@ export class Mails extends Context.Service<
 
       return Mails.of({
         baseUrl: origin?.baseUrl,
+        admit: (sender) =>
+          origin === undefined ? Effect.void : Effect.provideService(admitSender(sender), SqlClient.SqlClient, sql),
         queue: Effect.fn("Mails.queue")(
-          function* (to, mail) {
+          function* (to, mail, sender) {
             if (origin === undefined) return false
             const at = yield* DateTime.now
             if (yield* isTooMany(to, mail.kind, DateTime.formatIso(DateTime.subtractDuration(at, "1 hour")))) {
@@ -67,6 +76,8 @@ export class Mails extends Context.Service<
             yield* sql`INSERT INTO mails ${MailRow.values(sql, {
               id,
               recipient: to,
+              sender: sender?.subject ?? null,
+              workspace_id: sender?.workspaceId ?? null,
               kind: mail.kind,
               content: yield* vault.seal(mailPlace(id), Redacted.make(content)),
               attempts: 0,

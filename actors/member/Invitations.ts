@@ -14,6 +14,7 @@ import { nowUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
+import type { MailSender } from "../mail/MailLimits.ts"
 import { Mails } from "../mail/Mails.ts"
 import { derivedId, newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
@@ -53,6 +54,10 @@ export interface IssuedInvitation {
 export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
   `${baseUrl}/join#${Redacted.value(secret)}`
 
+/** The operator's invitations are not limited. */
+const senderOf = ({ acting, workspaceId }: InvitationScope): MailSender | undefined =>
+  acting === "operator" ? undefined : { subject: acting.subject, workspaceId }
+
 const NamesRow = rowShape({ workspace: Schema.NullOr(Schema.String), inviter: Schema.NullOr(Schema.String) })
 
 const PreviewRow = rowShape({
@@ -71,7 +76,7 @@ export class Invitations extends Context.Service<
     /**
      * Creates an invitation and ends any earlier pending invitation of the same person to the same Workspace. Fails with
      * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an
-     * unknown subject, and `invalid_request`.
+     * unknown subject, `invalid_request`, and `rate_limited` if too many mails were sent.
      */
     readonly create: (
       context: CommandContext,
@@ -177,21 +182,22 @@ const make = Effect.gen(function* () {
    * Mails an invitation to an address, with a second link: only the reader of the mail has it, so it proves the address. Returns
    * the link's digest, or `undefined` if nothing is mailed.
    */
-  const mail = Effect.fnUntraced(function* (row: InvitationRow) {
+  const mail = Effect.fnUntraced(function* (row: InvitationRow, sender: MailSender | undefined) {
     const { baseUrl } = mails
     if (row.email === null || baseUrl === undefined) return undefined
     const secret = yield* mintSecret("invitation")
     const [about] = yield* Effect.orDie(NamesRow.rows(sql)`SELECT
         (SELECT display_name FROM workspaces WHERE id = ${row.workspace_id}) AS workspace,
         (SELECT COALESCE(display_name, email) FROM users WHERE subject = ${row.invited_by}) AS inviter`)
-    const queued = yield* mails.queue(row.email, {
+    const content = {
       kind: "invitation",
       link: invitationLink(baseUrl, secret),
       expiresAt: row.expires_at,
       workspace: about?.workspace ?? undefined,
       role: row.role ?? undefined,
       inviter: about?.inviter ?? undefined
-    })
+    } as const
+    const queued = yield* mails.queue(row.email, content, sender)
     return queued ? secretHash(secret) : undefined
   })
 
@@ -201,6 +207,8 @@ const make = Effect.gen(function* () {
       const role = yield* offered(scope, request, email === null && subject === null)
       const { createdAt, expiresAt } = yield* period(request.expiresAt)
       if (scope.workspaceId !== undefined) yield* refuseMember(scope.workspaceId, { email, subject })
+      const sender = senderOf(scope)
+      if (email !== null && sender !== undefined) yield* mails.admit(sender)
       const secret = yield* mintSecret("invitation")
       const id = yield* newId(InvitationId, "inv")
       const row: InvitationRow = {
@@ -222,7 +230,7 @@ const make = Effect.gen(function* () {
       }
       yield* endEarlier(row)
       yield* purge
-      const mailed = yield* mail(row)
+      const mailed = yield* mail(row, sender)
       yield* sql`INSERT INTO invitations ${InvitationRow.values(sql, { ...row, mailed_hash: mailed ?? null })}`
       yield* note(context, row, "invitation.create")
       const issued: IssuedInvitation = {

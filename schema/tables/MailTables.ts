@@ -20,3 +20,11 @@ export const mailTables: ReadonlyArray<string> = [
   `ALTER TABLE invitations ADD COLUMN mailed_hash TEXT`,
   `CREATE UNIQUE INDEX invitations_by_mailed_hash ON invitations (mailed_hash)`
 ]
+
+/** Who chose the address of a mail; `NULL` for the operator's mails, for notices and for older mails. Counted for the limits. */
+export const mailSenderColumns: ReadonlyArray<string> = [
+  `ALTER TABLE mails ADD COLUMN sender TEXT`,
+  `ALTER TABLE mails ADD COLUMN workspace_id TEXT`,
+  `CREATE INDEX mails_by_sender ON mails (sender, created_at)`,
+  `CREATE INDEX mails_by_workspace ON mails (workspace_id, created_at)`
+]

@@ -7,6 +7,38 @@ const acceptance = "actors/member/InvitationAcceptance.ts"
 
 /** Who may join a Workspace, and on whose authority. */
 export const invitationMutants: ReadonlyArray<Mutant> = [
+  ...[
+    ["of a person", "most: mostSentInAnHour.sender"],
+    ["of a Workspace", "most: mostSentInAnHour.workspace"],
+    ["of the server", "most: mostSentInAnHour.server"]
+  ].map(([whose = "", text = ""]) => ({
+    name: `the mails ${whose} are limited`,
+    file: "actors/mail/MailLimits.ts",
+    text,
+    broken: `${text} * 2`,
+    test: "test/actors/mail/MailLimits.test.ts"
+  })),
+  {
+    name: "the sender of an invitation is admitted",
+    file: "actors/member/Invitations.ts",
+    text: "if (email !== null && sender !== undefined) yield* mails.admit(sender)",
+    broken: "if (email === id && sender !== undefined) yield* mails.admit(sender)",
+    test: "test/actors/mail/MailLimits.test.ts"
+  },
+  {
+    name: "a mailed name contains no link",
+    file: "actors/mail/QuotedNames.ts",
+    text: 'short.replace(dots, "[.]")',
+    broken: 'short.replace(dots, "$&")',
+    test: "test/actors/mail/QuotedNames.test.ts"
+  },
+  {
+    name: "an address has no invisible characters",
+    file: "schema/records/EmailAddress.ts",
+    text: "ignorable.test(local) ||",
+    broken: "ignorable.test(domain) ||",
+    test: "test/schema/records/EmailAddress.test.ts"
+  },
   {
     name: "an address counts only once it was verified",
     file: "actors/account/VerifiedAddress.ts",

@@ -133,7 +133,9 @@ describe("a mailed invitation", () => {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
       expect([mailed, post.sent[0]?.to]).toEqual([true, "ann@example.com"])
-      expect(post.sent[0]?.text).toContain("olga invites you to the Workspace Acme on Acme svc, as admin.")
+      expect(post.sent[0]?.text).toStartWith(
+        'You are invited to a Workspace on Acme svc, as admin.\n\nWorkspace: "Acme"\nInvited by: "olga"\n'
+      )
       expect(mailedSecret()).not.toBe(text(secret))
       const invitations = yield* Invitations
       const signUp = yield* InvitedSignUp

@@ -87,6 +87,22 @@ export const workspaceRows: Rows = [
       outcome: "sent"
     }
   ],
+  [
+    "mails",
+    {
+      id: "mail_b",
+      recipient: "b@example.com",
+      sender: subject,
+      workspace_id,
+      kind: "invitation",
+      attempts: 1,
+      next_at: at,
+      expires_at: at,
+      created_at: at,
+      ended_at: at,
+      outcome: "sent"
+    }
+  ],
   ["provisioned_memberships", { workspace_id, subject, role: "member", updated_at: at }],
   ["retention_tallies", { workspace_id, kind: "runs", records: 1, bytes: 2 }]
 ]
