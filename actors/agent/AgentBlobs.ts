@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, RcMap, Redacted, Schema, Semaphore, Stream } from "effect"
-import { heldContents, unpackedContents, unpackedInMemory } from "../../runner/agent/BlobContents.ts"
+import { heldContents, mostUnpackedFrom, unpackedContents, unpackedInMemory } from "../../runner/agent/BlobContents.ts"
 import { reusedBufferChunks } from "../../runner/agent/ReusedBufferChunks.ts"
 import { openBlob, openedInMemory } from "../../runner/agent/SealedBlob.ts"
 import type { NotSealedForThis } from "../../runner/agent/SealedMessage.ts"
@@ -35,8 +35,14 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   left_over: 1024 * mebibyte
 }
 
-/** Nothing larger than this is unpacked. */
-const mostUnpackedBytes = 1024 * mebibyte
+/** The size to which each kind may unpack. A state inside JSON is a third longer; a build is not packed. */
+const mostUnpacked: Readonly<Record<Kind, number>> = {
+  build: mostBytes.build,
+  state: 512 * mebibyte,
+  plan_file: 512 * mebibyte,
+  outcome: 704 * mebibyte,
+  left_over: 704 * mebibyte
+}
 
 /** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
@@ -244,6 +250,17 @@ export class AgentBlobs extends Context.Service<
         )
       })
 
+      /** The size to which a blob may unpack. */
+      const mostOf = (claim: Claim, kind: Kind, digest: string, inMemory: BlobInMemory | undefined) =>
+        Effect.map(
+          inMemory === undefined ? sizeOf(fileOf(claim, kind, digest)) : Effect.succeed(inMemory.bytes.length),
+          (sealedBytes) =>
+            Math.min(
+              inMemory?.mostUnpackedBytes ?? Number.POSITIVE_INFINITY,
+              mostUnpackedFrom(sealedBytes, mostUnpacked[kind])
+            )
+        )
+
       const check = Effect.fn("AgentBlobs.check")(function* (
         agentId: AgentSession["agent"]["id"],
         claim: Claim,
@@ -255,7 +272,7 @@ export class AgentBlobs extends Context.Service<
           inMemory === undefined
             ? yield* opened(agentId, claim, kind, digest)
             : Stream.fromEffect(openedCarried(agentId, claim, kind, inMemory))
-        const contents = unpackedContents(packed, inMemory?.mostUnpackedBytes ?? mostUnpackedBytes)
+        const contents = unpackedContents(packed, yield* mostOf(claim, kind, digest, inMemory))
         yield* Effect.mapError(Stream.runDrain(contents), refusedAs)
       })
 
@@ -266,7 +283,7 @@ export class AgentBlobs extends Context.Service<
         digest: string,
         inMemory?: BlobInMemory
       ) {
-        const most = inMemory?.mostUnpackedBytes ?? mostUnpackedBytes
+        const most = yield* mostOf(claim, kind, digest, inMemory)
         const contents =
           inMemory === undefined
             ? heldContents(yield* opened(agentId, claim, kind, digest), most)

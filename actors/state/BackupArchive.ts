@@ -70,8 +70,11 @@ export interface CapsuleInBackup {
 }
 
 /** The contents of an archive; `none` when it is damaged, or unpacks to more than any archive does. */
-export const archiveContents = (archive: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>
-  Effect.option(Effect.tryPromise(() => inflate(archive, { maxOutputLength: mostArchiveBytes })))
+export const archiveContents = (
+  archive: Uint8Array,
+  most: number = mostArchiveBytes
+): Effect.Effect<Option.Option<Uint8Array>> =>
+  Effect.option(Effect.tryPromise(() => inflate(archive, { maxOutputLength: most })))
 
 /** The Capsules of an archive; `none` when this release cannot read it. */
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {

@@ -28,7 +28,20 @@ export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {
   return Effect.map(packed, ({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))
 }
 
-const unpackedAtOnce = 1024 * 1024
+const mebibyte = 1024 * 1024
+const unpackedAtOnce = mebibyte
+
+/** Level 3 looks back 2 MiB at most. A frame that asks for more would make the reader allocate it. */
+const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
+
+/** Anything up to this size may be as small as it likes when packed. */
+const mostOfAnyRatio = 64 * mebibyte
+/** A few kilobytes can unpack to a gigabyte; states and outcomes differ from object to object, so they never do. */
+const largestRatio = 1024
+
+/** The size to which a file of this packed size may unpack, if its kind may have `most` bytes. */
+export const mostUnpackedFrom = (packedBytes: number, most: number): number =>
+  Math.min(most, Math.max(mostOfAnyRatio, packedBytes * largestRatio))
 
 const damaged = () => new NotSealedForThis({ message: "The sealed contents are damaged or too large." })
 
@@ -62,7 +75,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
 /** Unpacks what is written to it, piece by piece: the next piece is produced once the previous one has been taken. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
-    Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce })),
+    Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })),
     (open) => Effect.sync(() => open.destroy())
   )
   let isBroken = false
@@ -173,7 +186,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   if (length === 0 || length > mostAtOnce) return yield* heldContents(Stream.make(packed), maxBytes)
   if (length > maxBytes) return yield* damaged()
   const plain = yield* Effect.try({
-    try: () => zstdDecompressSync(packed, { maxOutputLength: length }),
+    try: () => zstdDecompressSync(packed, { maxOutputLength: length, params: longestWindow }),
     catch: damaged
   })
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()

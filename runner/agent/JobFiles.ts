@@ -9,7 +9,7 @@ import type { BuildReference } from "../execution/RunJob.ts"
 import { longestState } from "../execution/StateWatch.ts"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
-import { heldContents, unpackedInMemory } from "./BlobContents.ts"
+import { heldContents, mostUnpackedFrom, unpackedInMemory } from "./BlobContents.ts"
 import { reusedBufferChunks } from "./ReusedBufferChunks.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
@@ -128,7 +128,7 @@ export class JobFiles extends Context.Service<
                 longestState
               )
             : Effect.flatMap(openedInMemory(keys, party.received(room.claim, kind), carried.bytes), (bytes) =>
-                unpackedInMemory(bytes, longestState)
+                unpackedInMemory(bytes, mostUnpackedFrom(bytes.length, longestState))
               )
         const plain = yield* contents
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")

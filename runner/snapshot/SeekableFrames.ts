@@ -8,6 +8,8 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 export const frameBytes = 1024 * 1024
 
 const level = 3
+/** A frame has 1 MiB: one that asks for a longer window would make the reader allocate it. */
+const longestWindowLog = 23
 const skippableMagic = 0x184d2a5e
 const seekableMagic = 0x8f92eab1
 const headerBytes = 8
@@ -32,7 +34,11 @@ export const compressFrame = (bytes: Uint8Array): Uint8Array =>
 /** Fails unless the frame contains exactly the bytes that the table declares. */
 export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Result<Uint8Array, string> =>
   Result.try({
-    try: () => zstdDecompressSync(compressed, { maxOutputLength: Math.max(frame.bytes, 1) }),
+    try: () =>
+      zstdDecompressSync(compressed, {
+        maxOutputLength: Math.max(frame.bytes, 1),
+        params: { [constants.ZSTD_d_windowLogMax]: longestWindowLog }
+      }),
     catch: () => "a part cannot be decompressed"
   }).pipe(
     Result.flatMap((bytes) =>

@@ -26,5 +26,26 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     text: "scanState(bytes, mostValues)",
     broken: "scanState(bytes)",
     test: receipt
+  },
+  {
+    name: "bounds: contents of a message from an agent",
+    file: "actors/agent/AgentBlobs.ts",
+    text: "mostUnpackedFrom(sealedBytes, mostUnpacked[kind])",
+    broken: "mostUnpacked[kind]",
+    test: "test/src/http/agent/AgentLies.test.ts"
+  },
+  {
+    name: "bounds: the window of a frame",
+    file: "runner/agent/BlobContents.ts",
+    text: "createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })",
+    broken: "createZstdDecompress({ chunkSize: unpackedAtOnce })",
+    test: "test/runner/agent/BlobContents.test.ts"
+  },
+  {
+    name: "bounds: a part of a snapshot",
+    file: "runner/snapshot/SeekableFrames.ts",
+    text: "maxOutputLength: Math.max(frame.bytes, 1),",
+    broken: "maxOutputLength: 2 ** 31,",
+    test: "test/runner/snapshot/SeekableFrames.test.ts"
   }
 ]

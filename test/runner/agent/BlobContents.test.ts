@@ -3,7 +3,14 @@ import { createCipheriv } from "node:crypto"
 import { Readable } from "node:stream"
 import { createZstdCompress } from "node:zlib"
 import { Effect, Exit, Stream } from "effect"
-import { heldContents, packContents, unpackedContents, unpackedInMemory } from "../../../runner/agent/BlobContents.ts"
+import {
+  heldContents,
+  mostUnpackedFrom,
+  packContents,
+  unpackedContents,
+  unpackedInMemory
+} from "../../../runner/agent/BlobContents.ts"
+import { zstdBomb } from "../../support/ZstdBomb.ts"
 
 const mebibyte = 1024 * 1024
 
@@ -125,6 +132,31 @@ describe("packed contents", () => {
       const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
       const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]
       expect([bytes.length, ...failed]).toEqual([bytes.length, true, true, true])
+    }
+  })
+
+  test("of 32 KB never unpack to more than 64 MiB, and stop within 1 MiB of what is allowed", async () => {
+    expect(mostUnpackedFrom(32_000, 512 * mebibyte)).toBe(64 * mebibyte)
+    expect(mostUnpackedFrom(mebibyte, 512 * mebibyte)).toBe(512 * mebibyte)
+    for (const stated of [undefined, 1000 * mebibyte, mebibyte]) {
+      const bomb = zstdBomb(1000, stated === undefined ? {} : { stated })
+      expect(bomb.length).toBeLessThan(33_000)
+      let unpacked = 0
+      const bound = 4 * mebibyte
+      const counted = Stream.tap(unpackedContents(inPieces(bomb), bound), ({ length }) =>
+        Effect.sync(() => void (unpacked += length))
+      )
+      expect(Exit.isFailure(await Effect.runPromiseExit(Stream.runDrain(counted)))).toBe(true)
+      expect(unpacked).toBeLessThanOrEqual(bound)
+      expect(Exit.isFailure(await Effect.runPromiseExit(unpackedInMemory(bomb, bound)))).toBe(true)
+    }
+  })
+
+  test("are refused if they ask for a longer window than any packed here", async () => {
+    const frame = (windowLog: number) => zstdBomb(1, { windowLog })
+    expect((await Effect.runPromise(heldContents(inPieces(frame(21)), most))).length).toBe(mebibyte)
+    for (const windowLog of [24, 27, 31]) {
+      expect(Exit.isFailure(await Effect.runPromiseExit(heldContents(inPieces(frame(windowLog)), most)))).toBe(true)
     }
   })
 

@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { mostCarriedBytes } from "../../../../schema/agent/CarriedFile.ts"
+import { zstdBomb } from "../../../support/ZstdBomb.ts"
 import { stateFile, text } from "./FarPlane.ts"
 import { digest, type Lie, lineOf, ofOthers, refused, type Scene, type Told } from "./LieScene.ts"
 import { digestOf } from "./TestAgent.ts"
@@ -99,6 +100,18 @@ export const carriedResults: ReadonlyArray<Lie> = [
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
       const other = digestOf(elsewhere)
       yield* refused(say([{ kind: "outcome", digest: other, bytes: elsewhere }], other), "Rejected")
+    })
+  },
+  {
+    name: "with an outcome of 32 KB that unpacks to 1,000 MiB",
+    tell: Effect.fnUntraced(function* ({ liar, own }) {
+      for (const options of [{}, { stated: 1000 * 1024 * 1024 }, { stated: 1024 * 1024 }, { windowLog: 27 }]) {
+        const bytes = yield* liar.sealedPacked(own, "outcome", zstdBomb(1000, options))
+        const outcome = digestOf(bytes)
+        const files = [{ kind: "outcome" as const, digest: outcome, bytes }]
+        const error = yield* Effect.flip(liar.as(liar.client.Result({ ...own, lastBatch: 0, outcome, files })))
+        expect(error).toMatchObject({ _tag: "Rejected", message: "The sealed contents are damaged or too large." })
+      }
     })
   },
   {

@@ -1,0 +1,22 @@
+const mebibyte = 1024 * 1024
+/** A block has at most this size, and takes four bytes if it repeats one byte. */
+const blockBytes = 128 * 1024
+
+/**
+ * A zstd frame of four bytes for each 128 KiB of its contents, which are spaces. `stated` is the length in its header, if that is
+ * to state one; `windowLog` the window that it asks for.
+ */
+export const zstdBomb = (
+  mebibytes: number,
+  { stated, windowLog = 17 }: { readonly stated?: number; readonly windowLog?: number } = {}
+): Uint8Array => {
+  const blocks = (mebibytes * mebibyte) / blockBytes
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, stated === undefined ? 0 : 0x80, (windowLog - 10) << 3])
+  const length = Buffer.alloc(stated === undefined ? 0 : 4)
+  if (stated !== undefined) length.writeUInt32LE(stated)
+  const body = Buffer.alloc(blocks * 4, 0x20)
+  for (let index = 0; index < blocks; index += 1) {
+    body.writeUIntLE((index === blocks - 1 ? 1 : 0) | (1 << 1) | (blockBytes << 3), index * 4, 3)
+  }
+  return new Uint8Array(Buffer.concat([header, length, body]))
+}
