@@ -312,6 +312,7 @@ export class RunPreparation extends Context.Service<
           },
           job: {
             runId: run.id,
+            workspaceId: capsule.workspace_id,
             module: { snapshotDigest: snapshot.archive_digest, path: capsule.module_path },
             localModules,
             variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),

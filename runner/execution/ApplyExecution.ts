@@ -1,6 +1,5 @@
 import { rm } from "node:fs/promises"
-import { join } from "node:path"
-import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
+import { Effect, Option, Redacted, type Scope } from "effect"
 import { readDocument } from "../document/Documents.ts"
 import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
@@ -11,9 +10,8 @@ import { initialize } from "./Initialization.ts"
 import { worksUninstalled } from "./Installation.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
 import { markedTexts, unmarkedOutputs, withheldOutputs } from "./OutputPrivacy.ts"
-import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
-import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
+import { runFolderPaths } from "./RunFolder.ts"
 import { requiredBuild } from "./RequiredBuild.ts"
 import type { ApplyJob } from "./RunJob.ts"
 import type { RunPlace } from "./RunPlace.ts"
@@ -125,20 +123,9 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/**
- * Whether the apply has the packages its plan was created with: either none, or those that the plan's installation left in the
- * cache.
- */
-const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
-  if (session.uninstalled) return true
-  const { lockText } = job
-  const cache = session.providerCache
-  if (lockText === undefined || cache === undefined || !worksUninstalled(job.tool)) return false
-  const folder = join(session.paths.sandbox, moduleFolder(job.module.path))
-  return yield* linkProviders({ folder, lockText, cache, mirror: session.mirror?.path }).pipe(
-    Effect.mapError(prepareFailed)
-  )
-})
+/** Whether the apply has the packages its plan was created with: either none, or those that the plan's installation left. */
+const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
+  uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))
 
 /** Cancelling ends the wait: nothing was started. */
 const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
@@ -196,8 +183,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
 /** Applies a reviewed plan. See `ModuleRunner.apply`. */
 export const executeApply = Effect.fnUntraced(function* (
   job: ApplyJob,
-  control: ConcealingControl,
-  installLock: Semaphore.Semaphore
+  control: ConcealingControl
 ): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
   const paths = runFolderPaths(control.runFolder)
@@ -218,25 +204,22 @@ export const executeApply = Effect.fnUntraced(function* (
   ).pipe(Effect.mapError(prepareFailed))
 
   const ephemeral = job.ephemeralVariables ?? {}
-  const session = yield* openSession(
-    {
-      job,
-      control,
-      inputs: ephemeral,
-      secrets: [
-        ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
-        ...job.secrets.inputs,
-        ...job.secrets.credentials
-      ],
-      derived: job.secrets.marked,
-      planFile: job.planFile,
-      reviewed: { planDigest: job.planDigest, bindings: job.secrets.provided ?? [] },
-      lock: "given",
-      build: () => requiredBuild(job.build)
-    },
-    installLock
-  )
-  const init = (yield* hasPackages(session, job)) ? undefined : yield* initialize(session, job, "readonly")
+  const session = yield* openSession({
+    job,
+    control,
+    inputs: ephemeral,
+    secrets: [
+      ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
+      ...job.secrets.inputs,
+      ...job.secrets.credentials
+    ],
+    derived: job.secrets.marked,
+    planFile: job.planFile,
+    reviewed: { planDigest: job.planDigest, bindings: job.secrets.provided ?? [] },
+    lock: "given",
+    build: () => requiredBuild(job.build)
+  })
+  const init = hasPackages(session, job) ? undefined : yield* initialize(session, job, "readonly")
   yield* failWhenCancelled(session.cancel, "init")
   const { end, printed, journal } = yield* runApply(session, job, control)
 

@@ -3,6 +3,7 @@ import { installsInJson } from "./Installation.ts"
 import type { RunJob } from "./RunJob.ts"
 import type { RunSession } from "./RunSession.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
+import { runnerFailure } from "./RunnerFailure.ts"
 
 /** Installs providers. Modules are never fetched: a module that the scan did not find in the tree does not exist. */
 export const initialize = Effect.fnUntraced(function* (session: RunSession, job: RunJob, lock: "readonly" | "update") {
@@ -24,5 +25,6 @@ export const initialize = Effect.fnUntraced(function* (session: RunSession, job:
     grace: session.timing.planGrace
   })
   yield* requireSuccess(end, "init", "init_failed")
+  yield* session.providers.settle.pipe(Effect.mapError(({ message }) => runnerFailure("init_failed", "init", message)))
   return end
 })

@@ -23,6 +23,7 @@ import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import type { StateFile } from "./StateFile.ts"
 
 export const lockFileName = ".terraform.lock.hcl"
+export const longestLock = 4 * 1024 * 1024
 
 /**
  * The contents of the sandbox besides the job.

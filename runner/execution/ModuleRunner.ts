@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Option, Semaphore } from "effect"
+import { Context, Effect, Layer, type Option } from "effect"
 import type { RunConfinement } from "../../schema/records/Run.ts"
 import type { RunRequirements } from "../sandbox/RunRequirements.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
@@ -8,6 +8,7 @@ import type { SecretText } from "../redaction/SecretText.ts"
 import { endProcessesOfRun } from "./OrphanedProcesses.ts"
 import { withheldOutputs } from "./OutputPrivacy.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
+import { clearProviderStore } from "./ProviderStore.ts"
 import { recoverApply } from "./Recovery.ts"
 import { type RunFileFailed, removeTree } from "./RunFiles.ts"
 import type { ApplyJob, DriftJob, PlanJob, RunJob } from "./RunJob.ts"
@@ -57,7 +58,7 @@ export class ModuleRunner extends Context.Service<
       const redaction = yield* Redaction
       const settings = yield* RunnerSettings
       const place = yield* RunPlace
-      const installLock = yield* Semaphore.make(1)
+      if (settings.providerCache !== undefined) yield* clearProviderStore(settings.providerCache)
 
       /** Neither a Run's reports nor its failure reason contain a path on this machine. */
       const concealed = Effect.fnUntraced(function* <A, R>(
@@ -80,7 +81,7 @@ export class ModuleRunner extends Context.Service<
       const plan = Effect.fn("ModuleRunner.plan")(
         function* (job: PlanJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* concealed(job, control, (concealing) => executePlan(job, concealing, installLock))
+          return yield* concealed(job, control, (concealing) => executePlan(job, concealing))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
@@ -92,7 +93,7 @@ export class ModuleRunner extends Context.Service<
       const apply = Effect.fn("ModuleRunner.apply")(
         function* (job: ApplyJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* concealed(job, control, (concealing) => executeApply(job, concealing, installLock))
+          return yield* concealed(job, control, (concealing) => executeApply(job, concealing))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
@@ -104,7 +105,7 @@ export class ModuleRunner extends Context.Service<
       const driftCheck = Effect.fn("ModuleRunner.driftCheck")(
         function* (job: DriftJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* concealed(job, control, (concealing) => executeDriftCheck(job, concealing, installLock))
+          return yield* concealed(job, control, (concealing) => executeDriftCheck(job, concealing))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),

@@ -1,11 +1,11 @@
-import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
+import { Effect, Option, Redacted, type Scope } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import { readDocument } from "../document/Documents.ts"
 import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
 import { initialize } from "./Initialization.ts"
-import { lockFileName } from "./ModulePreparation.ts"
+import { lockFileName, longestLock } from "./ModulePreparation.ts"
 import type { PlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
 import { markedTexts, unmarkedOutputs } from "./OutputPrivacy.ts"
@@ -39,7 +39,6 @@ import { requireSuccess } from "./ToolSuccess.ts"
 
 const longestPlan = 512 * 1024 * 1024
 const longestDocument = 512 * 1024 * 1024
-const longestLock = 4 * 1024 * 1024
 
 /** The tool's exit code for "there are changes". */
 const changedCode = 2
@@ -175,21 +174,17 @@ const lockEvidence = (lockText: string | undefined) =>
 const openPlanSession = (
   job: PlanJob | DriftJob,
   control: ConcealingControl,
-  installLock: Semaphore.Semaphore,
   build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 ) =>
-  openSession(
-    {
-      job,
-      control,
-      inputs: inputsOf(job.variables),
-      secrets: secretsOf(job),
-      planFile: undefined,
-      lock: "repository",
-      build
-    },
-    installLock
-  ).pipe(
+  openSession({
+    job,
+    control,
+    inputs: inputsOf(job.variables),
+    secrets: secretsOf(job),
+    planFile: undefined,
+    lock: "repository",
+    build
+  }).pipe(
     // The tree contains the state in clear text, and is not needed once the plan has been read.
     Effect.tap((session) =>
       Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
@@ -199,13 +194,12 @@ const openPlanSession = (
 /** Computes a reviewable plan. See `ModuleRunner.plan`. */
 export const executePlan = Effect.fnUntraced(function* (
   job: PlanJob,
-  control: ConcealingControl,
-  installLock: Semaphore.Semaphore
+  control: ConcealingControl
 ): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
   const place = yield* RunPlace
   const { sourceBuild } = job
-  const session = yield* openPlanSession(job, control, installLock, (start) =>
+  const session = yield* openPlanSession(job, control, (start) =>
     sourceBuild === undefined
       ? Effect.undefined
       : Effect.andThen(
@@ -254,11 +248,10 @@ export const executePlan = Effect.fnUntraced(function* (
 /** Compares the state with the real objects and changes nothing. See `ModuleRunner.driftCheck`. */
 export const executeDriftCheck = Effect.fnUntraced(function* (
   job: DriftJob,
-  control: ConcealingControl,
-  installLock: Semaphore.Semaphore
+  control: ConcealingControl
 ): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
-  const session = yield* openPlanSession(job, control, installLock, () => requiredBuild(job.build))
+  const session = yield* openPlanSession(job, control, () => requiredBuild(job.build))
   const planned = yield* computePlan(session, job, { flags: ["-refresh-only"], isSent: false })
   return {
     drifted: planned.projection.resourceDrift.length > 0,

@@ -2,12 +2,14 @@
 export interface LockedProvider {
   readonly address: string
   readonly version: string
+  /** The hashes of unpacked packages, `h1:` and base64, one or more per platform. */
+  readonly hashes: ReadonlyArray<string>
 }
 
 const block = /^provider "([^"\n]+)" \{\n((?: .*\n)*)\}\n/gm
 const address = /^[A-Za-z0-9][A-Za-z0-9.-]*\/[A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9][A-Za-z0-9_-]*$/
 const version = /^ +version += "(\d[0-9A-Za-z.+-]*)"$/m
-const packageHash = /^ +"h1:[0-9A-Za-z+/=]+",$/m
+const packageHash = /^ +"(h1:[0-9A-Za-z+/=]+)",$/gm
 const comment = /^(?:#.*)?\n/gm
 
 /**
@@ -18,8 +20,9 @@ export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider>
   const found: Array<LockedProvider | undefined> = []
   const rest = lockText.replaceAll("\r\n", "\n").replace(block, (_, name: string, body: string) => {
     const ownVersion = version.exec(body)?.[1]
-    const isWhole = address.test(name) && ownVersion !== undefined && packageHash.test(body)
-    found.push(isWhole ? { address: name, version: ownVersion } : undefined)
+    const hashes = Array.from(body.matchAll(packageHash), ([, hash = ""]) => hash)
+    const isWhole = address.test(name) && ownVersion !== undefined && hashes.length > 0
+    found.push(isWhole ? { address: name, version: ownVersion, hashes } : undefined)
     return ""
   })
   if (rest.replace(comment, "") !== "") return undefined

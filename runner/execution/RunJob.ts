@@ -113,6 +113,7 @@ export type BuildReference = typeof BuildReference.Type
 /**
  * What every run needs.
  *
+ * - `workspaceId`: whose installed providers the Run may use again
  * - `tool`: flavour and exact version; the place of execution locates it or refuses the job
  * - `lockText`: the dependency lock to use; for a plan only if the module has none of its own
  * - `selfContained`: the scan found no provider to install and no block that defines where the state is stored. If the scan was
@@ -125,6 +126,7 @@ export type BuildReference = typeof BuildReference.Type
  */
 export const RunJob = Schema.Struct({
   runId: Schema.String,
+  workspaceId: Schema.optional(Schema.String),
   module: ModuleReference,
   localModules: Schema.Array(LocalModule),
   tool: ToolIdentity,

@@ -1,6 +1,5 @@
-import { mkdir } from "node:fs/promises"
 import { posix } from "node:path"
-import { type Duration, Effect, Redacted, Result, type Schema, type Scope, type Semaphore } from "effect"
+import { type Duration, Effect, Option, Redacted, Result, type Schema, type Scope } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import { readState } from "../document/Documents.ts"
 import { Redaction, type RedactionUnavailable } from "../redaction/Redaction.ts"
@@ -13,12 +12,13 @@ import { patientCollector } from "../toolchain/PatientCollector.ts"
 import { type CancelSignal, listenForCancel, notCancelled } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
-import { type Preparation, prepareModule } from "./ModulePreparation.ts"
+import { lockFileName, longestLock, type Preparation, prepareModule } from "./ModulePreparation.ts"
 import { bindingProblem, type ReviewedPlan } from "./ProvidedBinding.ts"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import { providedParts } from "./ProvidedParts.ts"
 import { providedSets } from "./ProvidedSets.ts"
-import { fileOperation, type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
+import { providerStore } from "./ProviderStore.ts"
+import { type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
 import {
   createRunFolder,
   moduleFolder,
@@ -29,9 +29,10 @@ import {
   sandboxPaths
 } from "./RunFolder.ts"
 import { defaultTiming, type RunJob, type RunTiming } from "./RunJob.ts"
-import { type BuildArchive, type ExtractionFailed, type ProviderMirror, RunPlace } from "./RunPlace.ts"
+import { type BuildArchive, type ExtractionFailed, RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
+import { makeRunProviders, type RunProviders } from "./RunProviders.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
 import { type ConcealingControl, type ServerPaths, withoutServerPaths } from "./ServerPaths.ts"
@@ -84,9 +85,9 @@ export interface RunSession {
   readonly inputArguments: ReadonlyArray<string>
   /** No installation is needed, and no plugin will be started. */
   readonly uninstalled: boolean
-  /** Where installed packages are kept, if this Run may use them. */
-  readonly providerCache: string | undefined
-  readonly mirror: ProviderMirror | undefined
+  readonly providers: RunProviders
+  /** The packages of the lock are on this machine, and have been given to the Run. */
+  readonly linked: boolean
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
 }
 
@@ -147,8 +148,7 @@ export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStar
  * Everything is checked before any module code runs.
  */
 export const openSession = Effect.fn("RunSession.open")(function* (
-  request: SessionRequest,
-  installLock: Semaphore.Semaphore
+  request: SessionRequest
 ): Effect.fn.Return<RunSession, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const { control, job } = request
   const place = yield* RunPlace
@@ -226,12 +226,21 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const settings = yield* holdFolder(posix.join(paths.sandbox, sandboxPaths.settings)).pipe(
     Effect.mapError(prepareFailed)
   )
-  const cache = level === "user_landlock" ? undefined : providerCache
-  if (cache !== undefined) {
-    yield* fileOperation("create the provider cache", () => mkdir(cache, { recursive: true, mode: 0o700 })).pipe(
-      Effect.mapError(prepareFailed)
-    )
-  }
+  const providers = yield* makeRunProviders({
+    root: paths.sandbox,
+    module: cwd,
+    store:
+      level === "user_landlock" || providerCache === undefined
+        ? undefined
+        : providerStore(providerCache, job.workspaceId),
+    mirror: mirror?.path
+  })
+  const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
+  // Before the sandbox is opened, since it may give the folder to another user.
+  const linked =
+    !prepared.uninstalled &&
+    Option.isSome(lock) &&
+    (yield* providers.link(new TextDecoder().decode(lock.value)).pipe(Effect.mapError(prepareFailed)))
   yield* processesMayStart(control, cancel)
   const box = yield* sandbox
     .open({
@@ -240,29 +249,30 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       processNote: paths.processes,
       requirements: job.demands,
       ...(prepared.moduleTree === undefined ? {} : { moduleTree: prepared.moduleTree }),
-      readOnly: [
-        ...(program.startsWith("/usr/") ? [] : [program]),
-        ...(mirror === undefined ? [] : [mirror.path]),
-        ...(cache === undefined ? [] : [cache])
-      ]
+      readOnly: program.startsWith("/usr/") ? [] : [program],
+      lent: mirror === undefined ? [] : [mirror.path]
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
 
   const plain = { ...baseEnvironment(box), ...toolEnvironment(box.root) }
   const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
-  const cacheEnvironment = cache === undefined ? {} : { TF_PLUGIN_CACHE_DIR: cache }
   const registryTokens = Object.fromEntries(
     Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
   )
   const environments = {
     none: common,
-    install: { ...plain, ...patientCollector, ...cacheEnvironment, ...registryTokens },
+    install: { ...plain, ...patientCollector, ...registryTokens },
     credentials: { ...common, ...delivery.environment }
   }
 
-  const tool = (command: ToolCommand) => {
+  const tool = Effect.fnUntraced(function* (command: ToolCommand) {
     const isInstall = command.access === "install"
-    const running = runTool(
+    const readOnly = [
+      ...(yield* providers.visible),
+      // Which packages are needed is known only after the installation.
+      ...(isInstall && mirror !== undefined ? [mirror.path] : [])
+    ]
+    return yield* runTool(
       { box, sink, report, redactor, cancel: command.isEvidence === true ? notCancelled : cancel },
       {
         phase: command.phase,
@@ -271,16 +281,14 @@ export const openSession = Effect.fn("RunSession.open")(function* (
           cwd,
           environment: environments[command.access],
           network: command.access !== "none" && (job.network ?? true),
-          writable: isInstall && cache !== undefined ? [cache] : []
+          readOnly
         },
         output: command.output,
         timeout: command.timeout,
         grace: command.grace
       }
     ).pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", command.phase, message)))
-    // Two concurrent writers can corrupt each other's cache.
-    return isInstall && cache !== undefined ? installLock.withPermit(running) : running
-  }
+  })
 
   return {
     paths,
@@ -303,8 +311,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     planFile: posix.join(insideRoot, sandboxPaths.settings, planFileName),
     inputArguments: prepared.hasInputs ? [`-var-file=${posix.join(insideRoot, sandboxPaths.inputs)}`] : [],
     uninstalled: prepared.uninstalled,
-    providerCache: cache,
-    mirror,
+    providers,
+    linked,
     tool
   }
 })

@@ -2,9 +2,8 @@ import { Context } from "effect"
 import type { ProviderMirror } from "./RunPlace.ts"
 
 /**
- * - `providerCache`: absolute folder in which installed providers are kept for later runs. Only the installation step may write
- *   to it, one run at a time; module code sees it read-only. Not used at the `user_landlock` level, where runs do not share a
- *   user.
+ * - `providerCache`: absolute folder in which installed providers are kept for later runs; see `providerStore`. Not used at the
+ *   `user_landlock` level, where runs do not share a user.
  * - `dataFolder`: absolute path of the service's data folder, which is never shown
  * - `mirror`: where to look for providers before their registries
  */

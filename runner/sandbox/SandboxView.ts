@@ -32,7 +32,6 @@ export interface SandboxView {
   /** Skipped if they do not exist. */
   readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
-  readonly writable: ReadonlyArray<string>
 }
 
 const same = (path: string, writable: boolean, optional: boolean): Placement => ({
@@ -73,7 +72,6 @@ export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   ...view.optional.readOnly.map((path) => same(path, false, true)),
   ...view.optional.writable.map((path) => same(path, true, true)),
   ...view.readOnly.map((path) => same(path, false, false)),
-  ...view.writable.map((path) => same(path, true, false)),
   { kind: "bind", from: view.root, to: insideRoot, writable: true, optional: false }
 ]
 

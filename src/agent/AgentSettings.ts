@@ -71,8 +71,7 @@ export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachine
           },
           network: { ...ambient.network, reach: given.reach, forbidden: rangesOf(given.forbidden).map(wholeRange) },
           ownFolder: `${folder}/sandbox`,
-          dataFolder: folder,
-          extraReadOnly: [...ambient.extraReadOnly, ...(mirror === undefined ? [] : [mirror])]
+          dataFolder: folder
         }
       }
     }),

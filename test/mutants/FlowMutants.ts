@@ -8,6 +8,7 @@ const firstSync = "test/actors/source-commands/FirstSync.test.ts"
 const waves = "test/actors/run-group/WaveDecision.test.ts"
 const queue = "test/actors/queue/QueueDecision.test.ts"
 const requirements = "test/runner/sandbox/RunRequirements.test.ts"
+const providers = "test/runner/execution/RunProviders.test.ts"
 const followFile = "actors/capsule/LaneFollowing.ts"
 const pinsFile = "actors/authority/AutoUpdatePins.ts"
 const lanesFile = "actors/source/SourceLanes.ts"
@@ -303,5 +304,26 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     text: "Math.min(limits[name], asked[name] ?? limits[name])",
     broken: "asked[name] ?? limits[name]",
     test: requirements
+  },
+  {
+    name: "providers: only what the Workspace has installed",
+    file: "runner/execution/ProviderStore.ts",
+    text: `!(yield* is(join(own, name), "isFile"))`,
+    broken: "false",
+    test: providers
+  },
+  {
+    name: "providers: no file that the Run can still change",
+    file: "runner/execution/ProviderStore.ts",
+    text: "!entry.isFile() || (await stat(path)).nlink !== 1",
+    broken: "!entry.isFile()",
+    test: providers
+  },
+  {
+    name: "providers: the mirror is seen by the installation alone",
+    file: "runner/execution/RunSession.ts",
+    text: "isInstall && mirror !== undefined",
+    broken: "mirror !== undefined",
+    test: providers
   }
 ]

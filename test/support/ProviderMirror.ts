@@ -1,5 +1,6 @@
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { Effect, FileSystem, Layer, Path } from "effect"
+import { zipArchive } from "./ZipArchive.ts"
 
 export const demoProviderVersions = ["1.0.0", "1.1.0"] as const
 
@@ -31,6 +32,7 @@ const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(
  * is shared by the process.
  *
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
+ * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks as it does those of a registry
  * - `interpreter`: the executable named in the plugin's first line; a sandbox must make it readable
  * - `notesDir`: for DEMO_DIR; holds `<id>.json` per note and `creations.log`
  * - `cliConfigFile`: a CLI configuration that allows only this mirror
@@ -41,6 +43,7 @@ export const providerMirror = Effect.gen(function* () {
   const path = yield* Path.Path
   const root = yield* fileSystem.makeTempDirectoryScoped({ prefix: "provider-mirror-" })
   const mirror = path.join(root, "mirror")
+  const packed = path.join(root, "packed")
   const notesDir = path.join(root, "notes")
   const cliConfigFile = path.join(root, "cli.tfrc")
   yield* fileSystem.makeDirectory(notesDir)
@@ -50,6 +53,12 @@ export const providerMirror = Effect.gen(function* () {
       yield* fileSystem.makeDirectory(folder, { recursive: true })
       const plugin = path.join(folder, `terraform-provider-demo_v${version}`)
       yield* fileSystem.writeFile(plugin, script, { mode: 0o755 })
+      const archives = path.join(packed, host, "acme", "demo")
+      yield* fileSystem.makeDirectory(archives, { recursive: true })
+      yield* fileSystem.writeFile(
+        path.join(archives, `terraform-provider-demo_${version}_${platform}.zip`),
+        zipArchive(`terraform-provider-demo_v${version}`, script)
+      )
     }
   }
   yield* fileSystem.writeFileString(
@@ -58,6 +67,7 @@ export const providerMirror = Effect.gen(function* () {
   )
   return {
     path: mirror,
+    packed,
     interpreter: process.execPath,
     notesDir,
     cliConfigFile,

@@ -194,8 +194,7 @@ const levelOf = (
             limits,
             root: spec.root,
             optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
-            readOnly: spec.readOnly,
-            writable: command.writable ?? []
+            readOnly: [...spec.readOnly, ...(command.readOnly ?? [])]
           })
           return yield* spawnProcess(spawner, {
             commandLine: commandLine(placements, command, network, limits),

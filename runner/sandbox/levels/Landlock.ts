@@ -58,8 +58,11 @@ export const landlockOf = (
     kind: "landlock",
     userId: user?.userId,
     groups: user?.groups ?? [],
-    readOnly: readablePaths({ optional: { readOnly: extraReadOnly, writable: [] }, readOnly: spec.readOnly }),
-    writable: [spec.root, temporary, ...extraWritable, ...(command.writable ?? [])],
+    readOnly: readablePaths({
+      optional: { readOnly: extraReadOnly, writable: [] },
+      readOnly: [...spec.readOnly, ...(command.readOnly ?? [])]
+    }),
+    writable: [spec.root, temporary, ...extraWritable],
     devices: plainDevices.map((name) => `/dev/${name}`),
     network: command.network,
     seccomp: command.network ? filters.networked : filters.isolated

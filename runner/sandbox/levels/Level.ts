@@ -12,7 +12,8 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * What one run may see.
  *
  * - `root`: absolute folder that the run owns; the only place it can write to, besides a private /tmp
- * - `readOnly`: absolute paths it may read (tool, provider mirror), at the same path inside
+ * - `readOnly`: absolute paths that all its programs may read (the tool), at the same path inside
+ * - `lent`: absolute paths of the service that single programs may read, see `SandboxedCommand.readOnly`
  * - `temporary`: folder in the root, relative to it, for temporary files if there is no private /tmp
  * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, used to
  *   find them after the service has crashed
@@ -22,6 +23,7 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 export interface SandboxSpec {
   readonly root: string
   readonly readOnly: ReadonlyArray<string>
+  readonly lent?: ReadonlyArray<string>
   readonly temporary?: string
   readonly processNote?: string
   readonly requirements?: RunRequirements | undefined
@@ -35,14 +37,15 @@ export interface SandboxSpec {
  * - `cwd`: folder relative to the root
  * - `environment`: the complete environment; nothing is inherited
  * - `network`: whether the Internet may be reached; `process` cannot prevent it
- * - `writable`: absolute paths that only this program may write to
+ * - `readOnly`: absolute paths that only this program may read, in addition to the sandbox's own; at the `user_landlock` level
+ *   they must be in `SandboxSpec.lent`
  */
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
   readonly cwd: string
   readonly environment: ProcessEnvironment
   readonly network: boolean
-  readonly writable?: ReadonlyArray<string>
+  readonly readOnly?: ReadonlyArray<string>
 }
 
 export interface OpenSandbox {

@@ -67,8 +67,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
                   limits,
                   root: spec.root,
                   optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
-                  readOnly: spec.readOnly,
-                  writable: command.writable ?? []
+                  readOnly: [...spec.readOnly, ...(command.readOnly ?? [])]
                 }),
                 ownNetwork: !command.network,
                 seccomp

@@ -63,8 +63,8 @@ export const seatbeltProfile = (paths: {
 const levelOf = (host: LevelHost, program: string): Level => {
   const profileOf = (spec: SandboxSpec, command: SandboxedCommand, temporary: string) =>
     seatbeltProfile({
-      readOnly: [...host.settings.extraReadOnly, ...spec.readOnly],
-      writable: [spec.root, temporary, ...host.settings.extraWritable, ...(command.writable ?? [])],
+      readOnly: [...host.settings.extraReadOnly, ...spec.readOnly, ...(command.readOnly ?? [])],
+      writable: [spec.root, temporary, ...host.settings.extraWritable],
       network: command.network
     })
   return {

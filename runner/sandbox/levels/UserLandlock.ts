@@ -56,7 +56,7 @@ const levelOf = Effect.fnUntraced(function* (
     open: Effect.fnUntraced(function* (spec, { guard, limits }) {
       const reachable = [
         grantTraversal(spec.root, "pass", traversal),
-        ...spec.readOnly.map((path) => grantTraversal(path, "read", traversal))
+        ...[...spec.readOnly, ...(spec.lent ?? [])].map((path) => grantTraversal(path, "read", traversal))
       ]
       yield* Effect.all(reachable, { discard: true }).pipe(
         Effect.mapError(

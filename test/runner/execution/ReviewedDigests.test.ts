@@ -1,6 +1,6 @@
 import { afterAll, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer, Redacted, Semaphore } from "effect"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { create } from "tar"
 import { executeApply } from "../../../runner/execution/ApplyExecution.ts"
 import { extractBuildArchive } from "../../../runner/execution/BuildArchive.ts"
@@ -53,7 +53,7 @@ tests.live("a plan file other than the reviewed one is refused before anything e
       sink: { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void },
       serverPaths: { shown: (text: string) => text, planned: (text: string) => text, add: () => {} }
     }
-    const refused = yield* Effect.flip(executeApply(job, control, Semaphore.makeUnsafe(1)))
+    const refused = yield* Effect.flip(executeApply(job, control))
     expect(refused.message).toContain(`${job.planDigest} was reviewed`)
   })
 )

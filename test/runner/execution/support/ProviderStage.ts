@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
 import type { PlanJob, ProviderCredentials } from "../../../../runner/execution/RunJob.ts"
+import type { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
+import type { SandboxSettingsShape } from "../../../../runner/sandbox/SandboxSettings.ts"
 import { RunnerSettings } from "../../../../runner/execution/RunnerSettings.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { type Placed, type Tree, planJob, temporaryFolder } from "./RunnerHarness.ts"
@@ -45,12 +47,18 @@ export const credentials = (notesDir: string, more: Partial<ProviderCredentials>
 interface Stage {
   readonly folder: string
   readonly cacheFolder: string
+  /** A mirror of archives: what is installed from it belongs to the Run, as from a registry. */
+  readonly packed: { readonly path: string; readonly required: true }
   readonly notesDir: string
   readonly job: (tree: Tree, more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>
 }
 
 /** A runner whose sandbox may reach one mirror and one folder of notes. */
-export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, TestRunner>, useCache = false) =>
+export const onStage = <E>(
+  body: (stage: Stage) => Effect.Effect<unknown, E, TestRunner | Sandbox>,
+  useCache = false,
+  settings: Partial<SandboxSettingsShape> = {}
+) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
     const folder = yield* temporaryFolder
@@ -58,6 +66,7 @@ export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, Tes
     const stage: Stage = {
       folder,
       cacheFolder,
+      packed: { path: mirror.packed, required: true },
       notesDir: mirror.notesDir,
       job: (tree, more = {}) =>
         planJob(folder, tree, {
@@ -67,7 +76,9 @@ export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, Tes
         })
     }
     yield* body(stage).pipe(
-      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })),
+      Effect.provide(
+        runnerWith({ ...settings, extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })
+      ),
       Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined, mirror: undefined })
     )
   })

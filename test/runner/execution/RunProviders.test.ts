@@ -1,0 +1,282 @@
+import { createHash } from "node:crypto"
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, test } from "bun:test"
+import { Effect, type Scope } from "effect"
+import { lockedProviders } from "../../../runner/execution/ProviderLock.ts"
+import { clearProviderStore, providerStore } from "../../../runner/execution/ProviderStore.ts"
+import type { ApplyJob, PlanJob } from "../../../runner/execution/RunJob.ts"
+import type { ApplyOutcome, PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+import { countCreations } from "../../support/ProviderMirror.ts"
+import { note, onStage, provider, required } from "./support/ProviderStage.ts"
+import { type Placed, type Recorded, applyJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
+import { TestRunner } from "./support/TestRunner.ts"
+
+const phasesOf = ({ events }: Recorded) =>
+  events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
+
+/** Plans with a separate provider cache, and providers that come packed. Each `apply` of the plan is its own Run. */
+const afterPlan = <E>(
+  body: (planned: {
+    readonly cacheFolder: string
+    readonly notesDir: string
+    /** The mirror of archives. */
+    readonly source: string
+    readonly plan: PlanOutcome
+    readonly again: (more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>
+    readonly apply: (sink: RunSink, more?: Partial<Placed<ApplyJob>>) => ReturnType<TestRunner["Service"]["apply"]>
+  }) => Effect.Effect<unknown, E, TestRunner>,
+  form: "packed" | "unpacked" = "packed"
+) =>
+  onStage(
+    ({ job, folder, cacheFolder, notesDir, packed }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const again = (more: Partial<Placed<PlanJob>> = {}) =>
+          job(
+            { "main.tf": `${required}${note("a")}` },
+            { workspaceId: "ws_one", ...(form === "packed" ? { mirror: packed } : {}), ...more }
+          )
+        const planned = again()
+        const plan = yield* runner.plan(planned, recorder().sink)
+        const apply = (sink: RunSink, more: Partial<Placed<ApplyJob>> = {}) =>
+          runner.apply(applyJob(folder, planned, plan, more), sink)
+        yield* body({ cacheFolder, notesDir, source: packed.path, plan, again, apply })
+      }),
+    true
+  )
+
+/** The folder of the only package that is kept. */
+const packageIn = (cache: string) => {
+  const names = readdirSync(join(cache, "packages"))
+  expect(names).toHaveLength(1)
+  return join(cache, "packages", names[0] ?? "")
+}
+
+/** Report of an apply that started with the plan's packages and was refused by the tool itself. */
+const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Effect.Effect<ApplyOutcome, E, R>) {
+  const seen = recorder()
+  const refused = yield* apply(seen.sink)
+  expect(phasesOf(seen)).not.toContain("init")
+  expect(refused).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+  return refused
+})
+
+describe("An apply with providers", () => {
+  for (const form of ["packed", "unpacked"] as const)
+    it.live(`uses the packages that its plan installed from ${form} ones, without installing again`, () =>
+      afterPlan(
+        ({ apply, notesDir }) =>
+          Effect.gen(function* () {
+            const seen = recorder()
+            expect(yield* apply(seen.sink)).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+            expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
+            expect(yield* countCreations(notesDir)).toBe(1)
+          }),
+        form
+      )
+    )
+
+  it.live("never starts a package that has changed since the plan, and changes nothing", () =>
+    afterPlan(({ apply, cacheFolder, notesDir }) =>
+      Effect.gen(function* () {
+        const kept = packageIn(cacheFolder)
+        appendFileSync(join(kept, readdirSync(kept)[0] ?? ""), "\n// changed")
+        const refused = yield* refusal(apply)
+        expect(refused.state).toBeUndefined()
+        expect(JSON.stringify(refused.diagnostics)).toContain("does not match any of the checksums recorded")
+        expect(yield* countCreations(notesDir)).toBe(0)
+      })
+    )
+  )
+
+  it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
+    afterPlan(({ apply, notesDir, plan }) =>
+      Effect.gen(function* () {
+        // With an additional hash the package is still valid: only a comparison with the plan's own lock can detect it.
+        const others = [
+          plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`),
+          plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')
+        ]
+        for (const lockText of others) {
+          expect(lockText).not.toBe(plan.lockText)
+          const refused = yield* refusal((sink) => apply(sink, { lockText }))
+          expect(refused.diagnostics.length).toBeGreaterThan(0)
+        }
+        const unknown = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
+        const failure = yield* Effect.flip(apply(recorder().sink, { lockText: unknown }))
+        expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
+        expect(yield* countCreations(notesDir)).toBe(0)
+      })
+    )
+  )
+
+  it.live("installs what is not kept, and keeps it then", () =>
+    afterPlan(({ apply, cacheFolder }) =>
+      Effect.gen(function* () {
+        rmSync(cacheFolder, { recursive: true })
+        const emptied = recorder()
+        expect((yield* apply(emptied.sink)).exit).toBe("succeeded")
+        expect(phasesOf(emptied)).toContain("init")
+        expect(existsSync(packageIn(cacheFolder))).toBe(true)
+      })
+    )
+  )
+})
+
+describe("A package that one Run has installed", () => {
+  it.live("is there for the next plan with that lock in its Workspace, even if its source is broken", () =>
+    afterPlan(({ again, plan, source }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const archives = join(source, provider)
+        for (const name of readdirSync(archives)) writeFileSync(join(archives, name), "no archive")
+        const next = { lockText: plan.lockText }
+        const warm = yield* runner.plan(again(next), recorder().sink)
+        expect(warm.lockText).toBe(plan.lockText)
+        for (const cold of [
+          { ...next, workspaceId: "ws_two" },
+          { ...next, workspaceId: undefined },
+          { ...next, lockText: undefined }
+        ]) {
+          expect(yield* Effect.flip(runner.plan(again(cold), recorder().sink))).toMatchObject({ reason: "init_failed" })
+        }
+      })
+    )
+  )
+
+  const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
+  for (const level of levels)
+    it.live(`is invisible to a module whose lock does not have it: ${level}, where it works`, () =>
+      onStage(
+        ({ cacheFolder, folder, job, packed }) =>
+          Effect.gen(function* () {
+            const sandbox = yield* Sandbox
+            if (!sandbox.status.accepted) return
+            const runner = yield* TestRunner
+            const owner = job({ "main.tf": required }, { mirror: packed, workspaceId: "ws_one", credentials: [] })
+            yield* runner.plan(owner, recorder().sink)
+            if (level !== "user_landlock") packageIn(cacheFolder)
+
+            const seen = recorder()
+            const look = `find ${cacheFolder} ${packed.path} -name '*demo*' 2>/dev/null; echo looked`
+            const main = `resource "terraform_data" "spy" {\n  provisioner "local-exec" {\n    command = "${look}"\n  }\n}\n`
+            const spy = job({ "main.tf": main }, { mirror: packed, workspaceId: "ws_two", credentials: [] })
+            const plan = yield* runner.plan(spy, seen.sink)
+            expect((yield* runner.apply(applyJob(folder, spy, plan), seen.sink)).exit).toBe("succeeded")
+            expect(seen.everything()).toContain("looked")
+            expect(seen.everything()).not.toContain("terraform-provider-demo")
+          }),
+        true,
+        { levels: [level], dataFolder: tmpdir() }
+      )
+    )
+})
+
+describe("The provider store", () => {
+  const withPackage = <E>(body: (folder: string, installed: string) => Effect.Effect<void, E, Scope.Scope>) =>
+    Effect.flatMap(temporaryFolder, (folder) => {
+      const installed = join(folder, "installed")
+      mkdirSync(join(installed, "docs"), { recursive: true })
+      writeFileSync(join(installed, "terraform-provider-x"), "program")
+      writeFileSync(join(installed, "docs", "README"), "text")
+      return body(folder, installed)
+    })
+  // Made with the tool's own function over these two files.
+  const digest = (text: string) => createHash("sha256").update(text).digest("hex")
+  const hash = `h1:${createHash("sha256")
+    .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)
+    .digest("base64")}`
+
+  it.live("gives a package only to the Workspace that installed it, by its hash", () =>
+    withPackage((folder, installed) =>
+      Effect.gen(function* () {
+        const cache = join(folder, "cache")
+        const one = providerStore(cache, "ws_one")
+        const two = providerStore(cache, "ws_two")
+        const kept = yield* one.keep(installed)
+        expect(kept).toStartWith(join(cache, "packages"))
+        expect(existsSync(installed)).toBe(false)
+        expect(yield* one.find([`h1:${"A".repeat(43)}=`, hash])).toBe(kept)
+        expect(yield* two.find([hash])).toBeUndefined()
+        expect(yield* one.find(["zh:00", "h1:../..", "h1:"])).toBeUndefined()
+
+        // A second Workspace that has installed the same files shares them.
+        cpSync(kept ?? "", installed, { recursive: true })
+        expect(yield* two.keep(installed)).toBe(kept)
+        expect(yield* two.find([hash])).toBe(kept)
+        expect(readdirSync(join(cache, "arrivals"))).toEqual([])
+      })
+    )
+  )
+
+  it.live("refuses what the Run could still change from outside, or that leads elsewhere", () =>
+    withPackage((folder, installed) =>
+      Effect.gen(function* () {
+        const store = providerStore(join(folder, "cache"), "ws_one")
+        linkSync(join(installed, "terraform-provider-x"), join(folder, "second-name"))
+        expect(yield* store.keep(installed)).toBeUndefined()
+        rmSync(join(folder, "second-name"))
+        symlinkSync("/etc/passwd", join(installed, "link"))
+        expect(yield* store.keep(installed)).toBeUndefined()
+        expect(existsSync(installed)).toBe(true)
+        expect(existsSync(join(folder, "cache"))).toBe(false)
+      })
+    )
+  )
+
+  it.live("forgets at a start what earlier releases stored by name, and keeps its packages", () =>
+    withPackage((folder, installed) =>
+      Effect.gen(function* () {
+        const cache = join(folder, "cache")
+        const store = providerStore(cache, "ws_one")
+        const kept = yield* store.keep(installed)
+        mkdirSync(join(cache, "registry.example.test", "acme"), { recursive: true })
+        yield* clearProviderStore(cache)
+        expect(readdirSync(cache).toSorted()).toEqual(["packages", "workspaces"])
+        expect(yield* store.find([hash])).toBe(kept)
+      })
+    )
+  )
+})
+
+describe("A lock", () => {
+  const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
+  const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
+
+  test("is read in the tool's own format, and not in any other", () => {
+    const whole = one(`  version     = "1.2.3-beta.1"\n  constraints = "~> 1.2"\n${hashes}`)
+    expect(lockedProviders(whole)).toEqual([
+      { address: "example.test/acme/demo", version: "1.2.3-beta.1", hashes: ["h1:AAAA="] }
+    ])
+    expect(lockedProviders(`${whole}\n${whole.replace("acme/demo", "acme/other")}`)).toHaveLength(2)
+    const refused = [
+      "",
+      "# Made by hand.\n",
+      one(hashes),
+      one('  version = "1.2.3"\n  hashes = [\n    "zh:00",\n  ]\n'),
+      one(`  version = "../1"\n${hashes}`),
+      whole.replace("example.test/acme/demo", "../acme/demo"),
+      whole.replace("example.test/acme/demo", "example.test/acme/demo/more"),
+      whole.replace("}\n", ""),
+      `${whole}other {}\n`,
+      `/* ${whole} */\n${whole}`
+    ]
+    for (const text of refused) expect(lockedProviders(text)).toBeUndefined()
+  })
+})
