@@ -4,6 +4,7 @@ import { readState } from "../../runner/document/Documents.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import { comparedAddress } from "../../runner/redaction/InstanceKeys.ts"
 import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { lifecycleAfter } from "./ApplyConclusion.ts"
@@ -11,6 +12,7 @@ import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
 import { identifyReceivedState } from "../state/ReceivedState.ts"
+import { StateIndex } from "../state/StateIndex.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -71,6 +73,7 @@ export class ApplyRecovery extends Context.Service<
       const settlement = yield* ApplySettlement
       const runner = yield* ModuleRunner
       const states = yield* StateVersions
+      const index = yield* StateIndex
       const configs = yield* InstallConfigStore
       const preparations = yield* RunPreparations
 
@@ -95,13 +98,16 @@ export class ApplyRecovery extends Context.Service<
         const plan = yield* ledger.find(run.plan_run_id)
         const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
         const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
-        const inState = new Set(managed)
+        const addressKey = run.capsule_id === null ? undefined : yield* index.addressKey(run.capsule_id)
+        // A plan hides secret instance keys, a state does not.
+        const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
+        const inState = new Set(managed.map(form))
         const untold = changes.filter(
           ({ actions, address }) =>
             actions.includes("create") &&
             !accounted.has(address) &&
             // A replaced resource is in the state both before and after.
-            !(actions.length === 1 && inState.has(address))
+            !(actions.length === 1 && inState.has(form(address)))
         )
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })

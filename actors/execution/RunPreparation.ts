@@ -42,6 +42,7 @@ import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
 import { newerState } from "./TakenOverState.ts"
+import { StateIndex } from "../state/StateIndex.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
@@ -91,6 +92,7 @@ export class RunPreparation extends Context.Service<
       const configs = yield* InstallConfigStore
       const store = yield* SourceStore
       const states = yield* StateVersions
+      const index = yield* StateIndex
       const inputs = yield* RunInputs
       const connections = yield* ConnectionStore
       const renewals = yield* TokenRenewals
@@ -315,6 +317,7 @@ export class RunPreparation extends Context.Service<
             workspaceId: capsule.workspace_id,
             module: { snapshotDigest: snapshot.archive_digest, path: capsule.module_path },
             localModules,
+            addressKey: yield* index.addressKey(capsule.id),
             variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),
             selfContained: isSelfContained(scan),
             tool: { name: tool.name, version: tool.version },

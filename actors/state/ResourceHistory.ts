@@ -5,7 +5,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type ResourceDrift, ResourceEvent } from "../../schema/records/StateResource.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
-import { type RowOf, rowShape } from "../database/Table.ts"
+import { Flag, type RowOf, rowShape } from "../database/Table.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { PlanDetailsJson, present, RunRow } from "../run/RunRow.ts"
@@ -30,7 +30,8 @@ const Current = rowShape({
   current_state_generation: Schema.Int,
   current_state_version_id: Schema.NullOr(StateVersionId),
   committed_at: Schema.NullOr(Timestamp),
-  outcome: Schema.NullOr(StateIndexRow.columns.outcome)
+  outcome: Schema.NullOr(StateIndexRow.columns.outcome),
+  is_unchecked: Flag
 })
 
 /** A period during which the resource did not change, and when the state that ended it was committed. */
@@ -176,11 +177,13 @@ export class ResourceHistory extends Context.Service<
         const [current] = yield* Effect.orDie(Current.rows(
           sql
         )`SELECT c.current_state_generation, c.current_state_version_id,
-            s.created_at AS committed_at, i.outcome
+            s.created_at AS committed_at, i.outcome,
+            EXISTS (SELECT 1 FROM state_indexes u WHERE u.capsule_id = c.id AND u.outcome = 'unchecked') AS is_unchecked
           FROM capsules c LEFT JOIN state_versions s ON s.id = c.current_state_version_id
           LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id
           WHERE c.id = ${capsuleId}`)
         if (current === undefined) return yield* notFound("Capsule")
+        if (current.is_unchecked === 1) return { items: [], drift: undefined, indexed: false }
         const after = anchor === undefined ? undefined : Number(anchor[0])
         const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
         // The object that is at this address now, or was last: its history goes through its moves.

@@ -1,5 +1,8 @@
-import { Cause, Effect, Exit, Option, Schedule, Schema } from "effect"
+import { Cause, Effect, Exit, Option, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { stateContents } from "../../runner/execution/StateContents.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
+import { derivedSecrets } from "../../runner/execution/RunSession.ts"
 import { CapsuleId, StateVersionId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -11,6 +14,7 @@ const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
+const Unchecked = rowShape({ capsule_id: CapsuleId })
 
 /** Which StateVersions of a Capsule have yet to be read. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
@@ -36,6 +40,58 @@ const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   return { row, state: undefined, secrets: undefined }
 })
 
+const toIndexed = ({ row, secrets, state }: NonNullable<Effect.Success<ReturnType<typeof opened>>>) => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  capsuleId: row.capsule_id,
+  generation: row.generation,
+  runId: row.created_by_run_id,
+  createdAt: row.created_at,
+  state,
+  secrets
+})
+
+const checkCapsule = Effect.fn("StateBacklog.checkCapsule")(function* (capsuleId: CapsuleId) {
+  const sql = yield* SqlClient.SqlClient
+  const index = yield* StateIndex
+  const versions = yield* Next.rows(sql)`SELECT state_version_id AS id FROM state_indexes
+    WHERE capsule_id = ${capsuleId} AND outcome = 'unchecked' ORDER BY generation`
+  let newest: ReturnType<typeof toIndexed> | undefined
+  const earlier: Array<SecretText> = []
+  for (const { id } of versions) {
+    const version = yield* opened(id)
+    if (version === undefined) continue
+    newest = toIndexed(version)
+    earlier.push(...(version.secrets ?? []))
+    if (version.state !== undefined) {
+      const contents = yield* stateContents(Redacted.value(version.state), () => {})
+      if (Option.isSome(contents)) earlier.push(...derivedSecrets("state", contents.value.sensitiveTexts))
+    }
+    yield* Effect.yieldNow
+  }
+  if (newest === undefined) return
+  const { secrets } = newest
+  yield* transaction(sql)(
+    index.check({ ...newest, secrets: secrets === undefined ? undefined : [...secrets, ...earlier] })
+  )
+})
+
+/**
+ * Hides the secret instance keys that earlier releases have stored, one Capsule at a time and each in its own transaction, so
+ * that it resumes where it was interrupted.
+ */
+const checkEarlierKeys = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* Unchecked.rows(sql)`SELECT DISTINCT capsule_id FROM state_indexes
+    WHERE outcome = 'unchecked' ORDER BY capsule_id`
+  if (capsules.length === 0) return
+  yield* Effect.logInfo(
+    `Hiding secret instance keys in the lists of resources of ${capsules.length} Capsules, from the states of earlier releases.`
+  )
+  for (const { capsule_id } of capsules) yield* checkCapsule(capsule_id)
+  yield* Effect.logInfo(`Hid the secret instance keys of ${capsules.length} Capsules.`)
+})
+
 const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const index = yield* StateIndex
@@ -45,28 +101,17 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
   const version = yield* opened(next.id)
   // Removed in the meantime: the next pass will not find it.
   if (version === undefined) return true
-  const { row, secrets, state } = version
-  yield* transaction(sql)(
-    index.add({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      capsuleId,
-      generation: row.generation,
-      runId: row.created_by_run_id,
-      createdAt: row.created_at,
-      state,
-      secrets
-    })
-  )
+  yield* transaction(sql)(index.add(toIndexed(version)))
   return true
 })
 
 /**
- * Reads the StateVersions that were committed by releases without an index, one at a time and each in its own transaction, so
+ * Checks what earlier releases have indexed, and reads the StateVersions that releases without an index committed, one at a time and each in its own transaction, so
  * that it resumes where it was interrupted and blocks no other writer. Each Capsule's StateVersions are read oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* checkEarlierKeys
   const waiting = yield* Waiting.rows(sql)`SELECT v.capsule_id, COUNT(*) AS count FROM state_versions v
     WHERE ${sql.literal(unread)} GROUP BY v.capsule_id ORDER BY v.capsule_id`
   const total = waiting.reduce((sum, { count }) => sum + count, 0)

@@ -64,14 +64,30 @@ export interface IndexedObjects {
   /** Whether it contains this version. */
   readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
   readonly originOf: (instance: Instance) => string
+  /** What an address of the state looks like outside. */
+  readonly shown: (address: string) => string
+}
+
+/** The digests of an object's contents, keyed by its origin. */
+export const objectDigests = (
+  keys: Pick<IndexKeys, "contents">,
+  { attributes: texts, deposed, tainted }: Pick<ObjectContents, "attributes" | "deposed" | "tainted">,
+  origin: string
+) => {
+  const attributes = [...Redacted.value(texts)]
+  const digest = (...parts: ReadonlyArray<string>) =>
+    keyedDigest(keys.contents, ...[origin, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
+  return {
+    object: digest("object", ...attributes.flat(), ...(tainted ? ["tainted"] : [])),
+    attributes: () => Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
+  }
 }
 
 const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: IndexedObjects): ResourceEntry => {
-  const { address, deposed, provider, tainted, type } = object
+  const { deposed, provider, tainted, type } = object
+  const address = indexed.shown(object.address)
   const origin = indexed.originOf({ address, deposed })
-  const attributes = [...Redacted.value(object.attributes)]
-  const digest = (...parts: ReadonlyArray<string>) =>
-    keyedDigest(keys.contents, ...[origin, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
+  const digests = objectDigests(keys, object, origin)
   const entry = {
     address,
     deposed,
@@ -80,14 +96,12 @@ const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: Indexed
     type,
     provider,
     objectKey: keyOfObject(keys, object),
-    digest: digest("object", ...attributes.flat(), ...(tainted ? ["tainted"] : []))
+    digest: digests.object
   }
   return {
     ...entry,
     objectId: shownId(object),
-    attributes: indexed.isIndexed(entry)
-      ? undefined
-      : Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
+    attributes: indexed.isIndexed(entry) ? undefined : digests.attributes()
   }
 }
 

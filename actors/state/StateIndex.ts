@@ -1,7 +1,11 @@
 import { createSecretKey } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type ObjectContents, stateContents } from "../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
+import { derivedSecrets } from "../../runner/execution/RunSession.ts"
+import { shownKeysIn } from "../../runner/redaction/InstanceKeys.ts"
+import { Redaction } from "../../runner/redaction/Redaction.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
@@ -12,9 +16,11 @@ import {
   type IndexKeys,
   instanceName,
   keyOfObject,
+  objectDigests,
   type ResourceEntry,
   stateEntries
 } from "./StateEntries.ts"
+import { shownAddresses } from "./ShownAddresses.ts"
 import { AttributesJson, originOf, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
 /** A StateVersion to read. */
@@ -35,6 +41,7 @@ const asKey = (mac: string) => createSecretKey(mac, "utf8")
 
 const contentsPurpose = "state-index.contents"
 const objectsPurpose = "state-index.objects"
+const addressesPurpose = "capsule.addresses"
 
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
@@ -50,6 +57,13 @@ export class StateIndex extends Context.Service<
      * to be read: they are read in order, and this one along with them.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
+    /**
+     * Hides the secret instance keys in what an earlier release has stored for a Capsule, in the caller's transaction. `newest`
+     * is its newest StateVersion in the index, with the secrets of all of them.
+     */
+    readonly check: (newest: IndexedState) => Effect.Effect<void>
+    /** The Capsule's key for the digests that addresses show in place of secret instance keys. */
+    readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
     /** The index key of a real object in the Workspace; `null` if it has none. */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
@@ -59,6 +73,7 @@ export class StateIndex extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
+      const redaction = yield* Redaction
 
       const keysOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId) {
         return {
@@ -71,9 +86,8 @@ export class StateIndex extends Context.Service<
       const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
         const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
           WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
-        const [earlier] = yield* Earlier.rows(
-          sql
-        )`SELECT v.generation, CASE WHEN i.generation IS NULL THEN 0 ELSE 1 END AS is_read
+        const [earlier] = yield* Earlier.rows(sql)`SELECT v.generation,
+            CASE WHEN i.generation IS NULL OR i.outcome = 'unchecked' THEN 0 ELSE 1 END AS is_read
           FROM state_versions v LEFT JOIN state_indexes i ON i.state_version_id = v.id
           WHERE v.capsule_id = ${capsuleId} AND v.generation < ${generation} ORDER BY v.generation DESC LIMIT 1`
         return later === undefined && (earlier === undefined || earlier.is_read === 1)
@@ -84,16 +98,99 @@ export class StateIndex extends Context.Service<
           SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
 
-      /** The earlier address of each object that the Run's plan has moved, by its new one. */
-      const movesOf = Effect.fnUntraced(function* (runId: RunId) {
+      /** The reviewed plan of the Run, as stored: an empty one if there is none. */
+      const planOf = Effect.fnUntraced(function* (runId: RunId) {
         const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
           JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
-        const changes = plan === undefined ? [] : (PlanDetailsJson.read(plan.plan_details).resourceChanges ?? [])
+        return plan?.plan_details ?? "{}"
+      })
+
+      /** The earlier address of each object that the plan has moved, by its new one. */
+      const movesOf = (plan: string) => {
+        const changes = PlanDetailsJson.read(plan).resourceChanges ?? []
         return new Map(
           changes.flatMap(({ address, previousAddress }) =>
             previousAddress === undefined ? [] : [[address, previousAddress] as const]
           )
         )
+      }
+
+      /** What the addresses of the Capsule look like outside, for those that its index or the new state contains. */
+      const shownOf = Effect.fnUntraced(function* ({ capsuleId, secrets, state }: IndexedState, plan: string) {
+        const stored = yield* ResourceVersionRow.some(sql, "address", "origin")`SELECT DISTINCT address, origin
+          FROM resource_versions WHERE capsule_id = ${capsuleId} AND (address LIKE '%["%' OR origin LIKE '%["%')`
+        const before = new Set(
+          stored.flatMap(({ address, origin }) => (origin === null ? [address] : [address, origin]))
+        )
+        const found = new Set<string>()
+        const contents =
+          state === undefined
+            ? Option.none()
+            : yield* stateContents(Redacted.value(state), ({ address }) => {
+                if (shownKeysIn(address).length > 0) found.add(address)
+              })
+        const marked = Option.isSome(contents) ? derivedSecrets("state", contents.value.sensitiveTexts) : []
+        const addressKey = yield* vault.mac(addressesPurpose, capsuleId)
+        const shown = yield* shownAddresses(redaction, [...before, ...found], {
+          addressKey,
+          secrets: secrets === undefined ? undefined : [...secrets, ...marked],
+          hiddenIn: [...before, plan]
+        })
+        return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
+      })
+
+      /** Adjusts the digests of an object, which its origin keys: what is equal stays equal. */
+      const rekey = Effect.fnUntraced(function* (
+        capsuleId: CapsuleId,
+        keys: IndexKeys,
+        object: ObjectContents,
+        origins: { readonly from: string; readonly to: string }
+      ) {
+        const from = objectDigests(keys, object, origins.from)
+        const to = objectDigests(keys, object, origins.to)
+        const newAttributes = to.attributes()
+        const changed = new Map([
+          [from.object, to.object],
+          ...Object.entries(from.attributes()).map(([name, digest]) => [digest, newAttributes[name] ?? digest] as const)
+        ])
+        const rows = yield* ResourceVersionRow.rows(sql)`SELECT * FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND deposed = ${object.deposed}
+            AND (address = ${origins.to} AND origin IS NULL OR origin = ${origins.to})`
+        for (const { address, attributes, deposed, digest, valid_from } of rows) {
+          const rekeyed = Object.entries(AttributesJson.read(attributes)).map(([name, one]) => [
+            name,
+            changed.get(one) ?? one
+          ])
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, {
+            digest: changed.get(digest) ?? digest,
+            attributes: AttributesJson.write(Object.fromEntries(rekeyed))
+          })} WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
+            AND valid_from = ${valid_from}`
+        }
+      })
+
+      /** Hides keys that have only just been found to be secrets, in everything that is stored for the Capsule. */
+      const hide = Effect.fnUntraced(function* (
+        { capsuleId, state }: IndexedState,
+        keys: IndexKeys,
+        { renamed, shown }: Effect.Success<ReturnType<typeof shownOf>>
+      ) {
+        if (renamed.length === 0) return
+        const origins = new Map((yield* presentOf(capsuleId)).map((row) => [instanceName(row), originOf(row)]))
+        for (const address of renamed) {
+          const hidden = shown(address)
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { address: hidden })}
+            WHERE capsule_id = ${capsuleId} AND address = ${address}`
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { origin: hidden })}
+            WHERE capsule_id = ${capsuleId} AND origin = ${address}`
+        }
+        if (state === undefined) return
+        const objects: Array<{ readonly object: ObjectContents; readonly from: string }> = []
+        yield* stateContents(Redacted.value(state), (object) => {
+          const from = origins.get(instanceName(object))
+          if (from !== undefined && shown(from) !== from) objects.push({ object, from })
+        })
+        for (const { from, object } of objects) yield* rekey(capsuleId, keys, object, { from, to: shown(from) })
       })
 
       /** A name that no other object of the Capsule has, also none that has moved away from this address. */
@@ -182,9 +279,13 @@ export class StateIndex extends Context.Service<
       const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
         if (!(yield* isNext(version))) return
         const { capsuleId, generation, id, secrets, state, workspaceId } = version
+        const keys = yield* keysOf(workspaceId, capsuleId)
+        const plan = yield* planOf(version.runId)
+        const addresses = yield* shownOf(version, plan)
+        yield* hide(version, keys, addresses)
         const present = yield* presentOf(capsuleId)
         const rows = new Map(present.map((row) => [instanceName(row), row]))
-        const moves = yield* movesOf(version.runId)
+        const moves = movesOf(plan)
         const left = new Set(moves.values())
         const moving = [...left].flatMap((address) => {
           const row = rows.get(address)
@@ -192,6 +293,7 @@ export class StateIndex extends Context.Service<
         })
         const newOrigin = yield* newOrigins(version, moving)
         const indexed: IndexedObjects = {
+          shown: addresses.shown,
           isIndexed: (entry) => {
             const row = rows.get(instanceName(entry))
             return row?.digest === entry.digest && row.provider === entry.provider && originOf(row) === entry.origin
@@ -204,7 +306,6 @@ export class StateIndex extends Context.Service<
             return row === undefined ? newOrigin(address) : originOf(row)
           }
         }
-        const keys = yield* keysOf(workspaceId, capsuleId)
         const entries =
           state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, indexed)
         if (Option.isSome(entries)) {
@@ -220,12 +321,23 @@ export class StateIndex extends Context.Service<
         })}`
       }, Effect.orDie)
 
+      const check = Effect.fn("StateIndex.check")(function* (newest: IndexedState) {
+        const { capsuleId, runId, workspaceId } = newest
+        const addresses = yield* shownOf(newest, yield* planOf(runId))
+        yield* hide(newest, yield* keysOf(workspaceId, capsuleId), addresses)
+        yield* sql`UPDATE state_indexes SET ${StateIndexRow.changes(sql, { outcome: "indexed" })}
+          WHERE capsule_id = ${capsuleId} AND outcome = 'unchecked'`
+      }, Effect.orDie)
+
+      const addressKey = (capsuleId: CapsuleId) =>
+        Effect.map(vault.mac(addressesPurpose, capsuleId), (key) => Redacted.make(key))
+
       const keyOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         const objects = asKey(yield* vault.mac(objectsPurpose, workspaceId))
         return (object: ManagedObject) => keyOfObject({ objects }, object)
       })
 
-      return StateIndex.of({ add, keyOf })
+      return StateIndex.of({ add, check, addressKey, keyOf })
     })
-  )
+  ).pipe(Layer.provide(Redaction.layer))
 }

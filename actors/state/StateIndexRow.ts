@@ -9,8 +9,11 @@ export const StateIndexRow = table("state_indexes", {
   state_version_id: StateVersionId,
   capsule_id: CapsuleId,
   generation: Schema.Int,
-  /** `unreadable`: the tool encrypted it, or it cannot be opened. */
-  outcome: Schema.Literals(["indexed", "unreadable"])
+  /**
+   * - `unreadable`: the tool encrypted it, or it cannot be opened
+   * - `unchecked`: read by an earlier release, which did not hide secret instance keys, so nothing of it may be shown yet
+   */
+  outcome: Schema.Literals(["indexed", "unreadable", "unchecked"])
 })
 
 /** Digests of attributes, by attribute name. */
@@ -37,6 +40,7 @@ export const ResourceVersionRow = table(
   "resource_versions",
   {
     ...versionColumns,
+    /** As it is shown outside: a secret instance key is hidden. */
     address: Schema.String,
     deposed: Schema.String,
     type: Schema.String,

@@ -247,7 +247,8 @@ export const executeApply = Effect.fnUntraced(function* (
     ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
     outputs: yield* publishableOutputs(session, state?.state, yield* readOutputs(session, state?.state)),
     changedAnything: journal.started.length > 0 || isChanged(session.base, left),
-    possiblyCreated: exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state),
+    possiblyCreated:
+      exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state, job.addressKey),
     sandboxKilled: end.sandboxKilled,
     ...(end.limit === undefined ? {} : { limit: end.limit }),
     tool: { name: job.tool.name, version: job.tool.version },

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
-import { Effect, Option, Queue, Schema, type Scope } from "effect"
+import { Effect, Option, Queue, type Redacted, Schema, type Scope } from "effect"
+import { comparedAddress } from "../redaction/InstanceKeys.ts"
 import { isRedactionSentinel } from "../redaction/RedactionMark.ts"
 import { fileOperation, promptFileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
@@ -65,12 +66,19 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
 
 /**
  * What an unfinished apply may have created that `left` does not contain: operations that never finished, and those completed
- * just before the state that would show them was lost or torn. An encrypted state shows nothing.
+ * just before the state that would show them was lost or torn. An encrypted state shows nothing. `addressKey`: the key of the
+ * digests in the journal's addresses.
  */
-export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
+export const possiblyCreated = (
+  journal: JournalSummary,
+  left: StateFile | undefined,
+  addressKey?: Redacted.Redacted
+): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
+  const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
+  const held = left?.managed?.map((object) => ({ id: object.id, address: form(object.address) })) ?? []
   const isHeld = ({ address, id }: JournalResource) =>
-    left?.managed?.some((object) => object.address === address && isSame(object.id, id)) === true
+    held.some((object) => object.address === form(address) && isSame(object.id, id))
   const untold = journal.completed.filter((resource) => resource.action === "create" && !isHeld(resource))
   return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
 }

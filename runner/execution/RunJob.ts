@@ -120,6 +120,7 @@ export type BuildReference = typeof BuildReference.Type
  *   wrong, the tool refuses to plan.
  * - `state`: the initial state
  * - `stateSecrets`: text from secret inputs that the state may contain without marking it
+ * - `addressKey`: the Capsule's key for the digests that addresses show in place of secret instance keys
  * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, since most providers call an API
  * - `demands`: what the Run's execution profile requires of the machine, including for its source build
@@ -135,6 +136,7 @@ export const RunJob = Schema.Struct({
   selfContained: Schema.optional(Schema.Boolean),
   state: Schema.optional(SecretBytes),
   stateSecrets: Schema.optional(Schema.Array(SecretText)),
+  addressKey: Schema.optional(SecretString),
   variableTypes: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   network: Schema.optional(Schema.Boolean),
   timing: Schema.optional(RunTiming),

@@ -128,7 +128,11 @@ const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArr
 
 const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(value) })
 
-const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
+const redactorOf = (
+  thread: RedactionThread,
+  redactor: number,
+  addressKey: Redacted.Redacted | undefined
+): RunRedactor => {
   // A Run without secrets has nothing to wait for.
   let isEmpty = true
   // After a failure, a secret may be missing, or half of one may be held back: nothing after that is trusted.
@@ -150,7 +154,8 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
       Effect.suspend(() => {
         if (secrets.length === 0) return Effect.void
         isEmpty = false
-        return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
+        const key = addressKey === undefined ? {} : { addressKey: Redacted.value(addressKey) }
+        return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted), ...key }))
       }),
     // Anything that could not be checked is hidden entirely.
     items: (items) =>
@@ -202,18 +207,24 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
 export class Redaction extends Context.Service<
   Redaction,
   {
-    /** A redactor that lasts until the Scope closes. */
-    readonly redactor: (secrets: ReadonlyArray<Secret>) => Effect.Effect<RunRedactor, RedactionUnavailable, Scope.Scope>
+    /** A redactor that lasts until the Scope closes. `addressKey`: for the digests of secret instance keys in addresses. */
+    readonly redactor: (
+      secrets: ReadonlyArray<Secret>,
+      addressKey?: Redacted.Redacted
+    ) => Effect.Effect<RunRedactor, RedactionUnavailable, Scope.Scope>
   }
 >()("svc/redaction/Redaction") {
   static readonly layer = Layer.effect(
     Redaction,
     Effect.gen(function* () {
       const running = yield* yield* RedactionThreads
-      const redactor = Effect.fn("Redaction.redactor")(function* (secrets: ReadonlyArray<Secret>) {
+      const redactor = Effect.fn("Redaction.redactor")(function* (
+        secrets: ReadonlyArray<Secret>,
+        addressKey?: Redacted.Redacted
+      ) {
         const thread = yield* RcRef.get(running)
         const id = yield* thread.newNumber
-        const opened = redactorOf(thread, id)
+        const opened = redactorOf(thread, id, addressKey)
         yield* Effect.addFinalizer(() => thread.tell({ kind: "close", redactor: id }))
         yield* opened.add(secrets)
         return opened

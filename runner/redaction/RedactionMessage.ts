@@ -10,13 +10,13 @@ export interface PostedSecret {
 /**
  * Requests to the thread, answered in order. `redactor` and `stream` are numbers that the sender chooses.
  *
- * - `add`: creates the redactor if it is new
+ * - `add`: creates the redactor if it is new; `addressKey` is the key for the digests of secret instance keys
  * - `stream`: a piece of a text; `last` marks the final piece
  * - `lines`: lines of a text that is supplied line by line; `last` marks the final ones. Returns the lines decided so far
  * - `close`: forgets a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (
-  | { readonly kind: "add"; readonly secrets: ReadonlyArray<PostedSecret> }
+  | { readonly kind: "add"; readonly secrets: ReadonlyArray<PostedSecret>; readonly addressKey?: string | undefined }
   | { readonly kind: "items"; readonly items: ReadonlyArray<RedactionItem> }
   | { readonly kind: "stream"; readonly stream: number; readonly text: string; readonly last: boolean }
   | { readonly kind: "lines"; readonly stream: number; readonly lines: ReadonlyArray<string>; readonly last: boolean }

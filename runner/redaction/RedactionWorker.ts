@@ -35,6 +35,7 @@ const texts = (request: RedactionRequest): ReadonlyArray<RedactedLine> => {
   const { lines, redactor, streams } = openedAs(request.redactor)
   switch (request.kind) {
     case "add":
+      if (request.addressKey !== undefined) redactor.keyAddresses(request.addressKey)
       redactor.add(request.secrets.map(({ origin, value }) => ({ origin, value: Redacted.make(value) })))
       return []
     case "items":

@@ -1,4 +1,5 @@
 import * as Redacted from "effect/Redacted"
+import { hiddenKey, replacedAddress } from "./InstanceKeys.ts"
 import { PatternAutomaton } from "./PatternAutomaton.ts"
 import { RedactionLines } from "./RedactionLines.ts"
 import { RedactionStream } from "./RedactionStream.ts"
@@ -11,7 +12,6 @@ import { TextScanner } from "./TextScanner.ts"
  * secrets too long for a chance match are hidden in them.
  */
 const shortestInName = 16
-const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
 
 /**
  * The kind of text: `name` and `address` are the module's own words except for instance keys. The parts of one thing are read as
@@ -40,6 +40,8 @@ export class Redactor {
   // For many complete strings in sequence: a plan contains many, mostly short.
   #scanner: TextScanner | undefined
 
+  #addressKey: string | undefined
+
   constructor(...sets: ReadonlyArray<Iterable<Secret>>) {
     for (const secrets of sets) this.add(secrets)
   }
@@ -54,6 +56,11 @@ export class Redactor {
       this.#automaton = undefined
       this.#scanner = undefined
     }
+  }
+
+  /** From now on, addresses show a secret instance key as its digest under this key. */
+  keyAddresses(addressKey: string): void {
+    this.#addressKey = addressKey
   }
 
   item({ address, as, index, parts, text }: RedactionItem): string {
@@ -82,13 +89,14 @@ export class Redactor {
 
   /** The address of a resource: names, and instance keys, which may come from a secret value. */
   address(address: string): string {
-    let shown = ""
-    let from = 0
-    for (const { 0: found, 1: key = "", index } of address.matchAll(instanceKey)) {
-      shown += `${this.name(address.slice(from, index))}["${this.text(key)}"]`
-      from = index + found.length
-    }
-    return shown + this.name(address.slice(from))
+    return replacedAddress(
+      address,
+      (key) => {
+        const shown = this.text(key)
+        return shown === key || this.#addressKey === undefined ? shown : hiddenKey(this.#addressKey, key)
+      },
+      (text) => this.name(text)
+    )
   }
 
   /** A message from the tool about a resource. */

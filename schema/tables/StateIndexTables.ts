@@ -47,6 +47,15 @@ export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE INDEX output_versions_ended ON output_versions (capsule_id, valid_to)`
 ]
 
+/**
+ * Earlier releases stored secret instance keys. Which keys are secret, only the sealed states show; until they have been read,
+ * nothing is shown of a Capsule with any key.
+ */
+export const uncheckedKeys: ReadonlyArray<string> = [
+  `UPDATE state_indexes SET outcome = 'unchecked' WHERE outcome = 'indexed' AND capsule_id IN (
+    SELECT capsule_id FROM resource_versions WHERE address LIKE '%["%' OR origin LIKE '%["%')`
+]
+
 /** Where an object began before it moved, and whether it is tainted; objects that were read earlier have neither until they change. */
 export const movedObjectColumns: ReadonlyArray<string> = [
   `ALTER TABLE resource_versions ADD COLUMN origin TEXT`,

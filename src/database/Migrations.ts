@@ -66,7 +66,7 @@ import {
   sourceRemovalColumns,
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
-import { movedObjectColumns, stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
+import { movedObjectColumns, stateIndexTables, uncheckedKeys } from "../../schema/tables/StateIndexTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { sealedPartTables, vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -153,7 +153,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0059_acknowledgements": acknowledgementColumns,
   "0060_moved_objects": movedObjectColumns,
   "0061_lost_answers": lostAnswerColumns,
-  "0062_mail_senders": mailSenderColumns
+  "0062_mail_senders": mailSenderColumns,
+  "0063_secret_keys": uncheckedKeys
 }
 
 /** The database was written by a newer release than this one. */

@@ -75,5 +75,26 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
     text: "failure.phase, paths.shown(failure.message)",
     broken: "failure.phase, failure.message",
     test: serverPaths
+  },
+  {
+    name: "addresses: a secret instance key has one form",
+    file: "runner/redaction/Redactor.ts",
+    text: "shown === key || this.#addressKey === undefined",
+    broken: "this.#addressKey !== undefined || shown === key",
+    test: "test/runner/redaction/InstanceKeys.test.ts"
+  },
+  {
+    name: "addresses: a key as the tool quotes it",
+    file: "runner/redaction/InstanceKeys.ts",
+    text: '.replaceAll(/([$%])\\1\\{/g, "$1{")',
+    broken: "",
+    test: "test/runner/redaction/InstanceKeys.test.ts"
+  },
+  {
+    name: "addresses: what was created under a hidden key",
+    file: "runner/execution/ApplyJournal.ts",
+    text: "object.address === form(address)",
+    broken: "object.address === address",
+    test: "test/runner/execution/ApplyJournal.test.ts"
   }
 ]

@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const resources = "test/actors/state/StateResources.test.ts"
 const history = "test/actors/state/ResourceHistory.test.ts"
 const historyFile = "actors/state/ResourceHistory.ts"
+const hiddenKeys = "test/actors/state/HiddenKeys.test.ts"
 const managed = "test/actors/adoption/ManagedElsewhere.test.ts"
 const deletion = "test/actors/retention/RecordDeletion.test.ts"
 const entriesFile = "actors/state/StateEntries.ts"
@@ -45,6 +46,55 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     text: "(taken.has(address) ? `${address} @${generation}` : address)",
     broken: "address",
     test: "test/actors/state/MovedHistory.test.ts"
+  },
+  {
+    name: "state index: the address of a secret instance key",
+    file: entriesFile,
+    text: "indexed.shown(object.address)",
+    broken: "object.address",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: a key that became a secret",
+    file: indexFile,
+    text: "if (renamed.length === 0) return",
+    broken: "return",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: a key that was a secret",
+    file: "actors/state/ShownAddresses.ts",
+    text: "|| hiddenBefore.has(hidden)",
+    broken: "",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: every key while the secrets are unknown",
+    file: "actors/state/ShownAddresses.ts",
+    text: "secrets === undefined || found?.has(key)",
+    broken: "found?.has(key)",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: what does not change keeps its digests when its key is hidden",
+    file: indexFile,
+    text: "if (from !== undefined && shown(from) !== from)",
+    broken: "if (from === undefined)",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: the history of keys that are not checked yet",
+    file: historyFile,
+    text: "if (current.is_unchecked === 1) return",
+    broken: "if (current.is_unchecked > 1) return",
+    test: hiddenKeys
+  },
+  {
+    name: "state index: a state waits for the check of earlier keys",
+    file: indexFile,
+    text: "i.generation IS NULL OR i.outcome = 'unchecked'",
+    broken: "i.generation IS NULL",
+    test: hiddenKeys
   },
   {
     name: "state index: equal values of two resources",

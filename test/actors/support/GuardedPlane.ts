@@ -10,6 +10,7 @@ import { InstallConfigStore, type StoredConfig } from "../../../actors/configura
 import { OperatorSuccession } from "../../../actors/succession/OperatorSuccession.ts"
 import { RunInputs } from "../../../actors/execution/RunInputs.ts"
 import { RunPreparation } from "../../../actors/execution/RunPreparation.ts"
+import { StateIndex } from "../../../actors/state/StateIndex.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
 import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../../actors/connection/ConnectionUses.ts"
@@ -282,6 +283,7 @@ export const preparation = (conditions: PlaneConditions) =>
           newestReport: () => Effect.succeed(reportOf(conditions))
         }),
         Layer.mock(StateVersions)({}),
+        Layer.mock(StateIndex)({ addressKey: () => Effect.succeed(Redacted.make("address-key")) }),
         unmovedOperator,
         Layer.mock(Audit)({ append: () => Effect.void }),
         Layer.mock(CompatibilityCheck)({}),

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Option } from "effect"
+import { Effect, Option, Redacted } from "effect"
+import { hiddenKey } from "../../../runner/redaction/InstanceKeys.ts"
 import { openJournal, possiblyCreated, readJournal } from "../../../runner/execution/ApplyJournal.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import type { ToolMessage } from "../../../runner/execution/ToolMessage.ts"
@@ -126,6 +127,17 @@ describe("what an apply may have created", () => {
         expect(possiblyCreated(journalOf(address), stateOf({ ...note("a", more), ...inModule }))).toEqual(["b"])
         expect(possiblyCreated(journalOf(address), stateOf(note("a")))).toEqual(["b", address])
       }
+    })
+  )
+
+  it.live("finds the object of a hidden instance key", () =>
+    Effect.sync(() => {
+      const key = Redacted.make("address-key")
+      const address = `module.m["eu"].demo_note.a["${hiddenKey("address-key", "alice")}"]`
+      const state = (...keys: ReadonlyArray<string>) =>
+        stateOf(...keys.map((index_key) => ({ ...note(index_key, { index_key }), module: 'module.m["eu"]' })))
+      expect(possiblyCreated(journalOf(address), state("bob", "alice"), key)).toEqual(["b"])
+      expect(possiblyCreated(journalOf(address), state("bob"), key)).toEqual(["b", address])
     })
   )
 

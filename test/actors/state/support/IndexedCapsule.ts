@@ -34,7 +34,14 @@ export const emptyCapsules = Effect.gen(function* () {
 export const resource = (
   address: string,
   attributes: Readonly<Record<string, unknown>>,
-  more: { readonly sensitive?: ReadonlyArray<string>; readonly deposed?: string; readonly provider?: string } = {}
+  more: {
+    readonly sensitive?: ReadonlyArray<string>
+    readonly deposed?: string
+    readonly provider?: string
+    /** The key of the instance. */
+    readonly key?: string
+    readonly tainted?: boolean
+  } = {}
 ) => {
   const [type, name] = address.split(".")
   return {
@@ -45,6 +52,8 @@ export const resource = (
     instances: [
       {
         attributes,
+        ...(more.key === undefined ? {} : { index_key: more.key }),
+        ...(more.tainted === true ? { status: "tainted" } : {}),
         ...(more.deposed === undefined ? {} : { deposed: more.deposed }),
         sensitive_attributes: (more.sensitive ?? []).map((value) => [{ type: "get_attr", value }])
       }

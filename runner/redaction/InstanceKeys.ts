@@ -1,0 +1,46 @@
+import { createHmac } from "node:crypto"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+
+const stringKey = /\["((?:[^"\\]|\\.)*)"\]/g
+const hiddenForm = /\[redacted key [0-9a-f]{12}\]/g
+const isHidden = /^\[redacted key [0-9a-f]{12}\]$/
+
+const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${key}"`))
+
+/**
+ * What an address shows in place of a secret instance key. The digest needs the Capsule's key, so nobody can confirm a guess;
+ * it is equal for equal instance keys of a Capsule, wherever the input holds them, and different for different ones.
+ */
+export const hiddenKey = (addressKey: string, instanceKey: string): string => {
+  // A state quotes as JSON does; the tool doubles the signs of its templates as well.
+  const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
+  const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
+  return `[redacted key ${digest.digest("hex").slice(0, 12)}]`
+}
+
+/** All hidden keys that a text shows. */
+export const hiddenKeysIn = (text: string): ReadonlyArray<string> => text.match(hiddenForm) ?? []
+
+/** The string keys in an address that are not hidden, as they are quoted there. */
+export const shownKeysIn = (address: string): ReadonlyArray<string> =>
+  [...address.matchAll(stringKey)].map(([, key = ""]) => key).filter((key) => !isHidden.test(key))
+
+/** The address with its string keys and the text around them replaced. */
+export const replacedAddress = (
+  address: string,
+  key: (instanceKey: string) => string,
+  name: (text: string) => string = (text) => text
+): string => {
+  let shown = ""
+  let from = 0
+  for (const { 0: found, 1: instanceKey = "", index } of address.matchAll(stringKey)) {
+    shown += `${name(address.slice(from, index))}["${key(instanceKey)}"]`
+    from = index + found.length
+  }
+  return shown + name(address.slice(from))
+}
+
+/** An address with every string key hidden: equal for an address from a state and the same one as it was shown. */
+export const comparedAddress = (addressKey: Redacted.Redacted, address: string): string =>
+  replacedAddress(address, (key) => (isHidden.test(key) ? key : hiddenKey(Redacted.value(addressKey), key)))

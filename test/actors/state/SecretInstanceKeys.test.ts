@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { ResourceHistory } from "../../../actors/state/ResourceHistory.ts"
+import { StateResources } from "../../../actors/state/StateResources.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
+import { suite } from "../../support/Effect.ts"
+import { active, applied, replanned, settled } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+
+setDefaultTimeout(180_000)
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const users = ["alice-TOPSECRET-1", "bob-TOPSECRET-2"]
+const canary = "TOPSECRET"
+
+const module = (resource: string, more = "") => ({
+  "main.tf": `variable "users" {
+      type      = list(string)
+      sensitive = true
+    }
+    resource "terraform_data" "${resource}" {
+      for_each = nonsensitive(toset(var.users))
+      input    = "same"
+    }
+    resource "terraform_data" "shown" {
+      for_each = toset(["eu-west"])
+      input    = "same"
+    }
+    ${more}`
+})
+
+const everyPage = { limit: 100 }
+
+const listed = Effect.fnUntraced(function* (capsuleId: CapsuleId, search?: string) {
+  const { items } = yield* (yield* StateResources).list(capsuleId, { search }, everyPage)
+  return items.map(({ address }) => address)
+})
+
+/** Everything in the database, as an export, a file and a backup show it. */
+const stored = Effect.gen(function* () {
+  const { dataDir } = yield* TestPlane
+  const backup = join(dataDir, "..", `${crypto.randomUUID()}.db`)
+  yield* (yield* DatabaseFile).backup(backup)
+  const folder = join(dataDir)
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  return [...files, backup].filter((file) => readFileSync(file).includes(canary))
+})
+
+const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
+  const streams = yield* RunStreams
+  return [(yield* streams.events(id, 0, 1000)).items, (yield* streams.logs(id, 0, 1000)).items]
+})
+
+describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => {
+  tests.live("is nowhere in clear, and its resource has one address in plan, events, list, history and drift", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
+      const addresses = yield* listed(capsule.id)
+      const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
+      expect(addresses).toContain('terraform_data.shown["eu-west"]')
+      // Two keys are two addresses.
+      expect(new Set(hidden).size).toBe(2)
+      expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
+      const planned = (plan.resourceChanges ?? []).map(({ address }) => address)
+      expect(planned.toSorted()).toEqual(addresses.toSorted())
+      const completed = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items.flatMap(({ data, kind }) =>
+        kind === "resource.completed" ? [data.address] : []
+      )
+      expect(completed.toSorted()).toEqual(addresses.toSorted())
+
+      // A search neither finds nor confirms a key.
+      expect(yield* listed(capsule.id, "alice")).toEqual([])
+      expect(yield* listed(capsule.id, users[0])).toEqual([])
+      expect(yield* listed(capsule.id, hidden[0])).toEqual([hidden[0] ?? ""])
+
+      // The order of the input does not matter, and a move keeps the history.
+      yield* commit(
+        "secret-keys",
+        module(
+          "person",
+          `moved {
+            from = terraform_data.user
+            to   = terraform_data.person
+          }`
+        )
+      )
+      yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+      const moving = yield* replanned(capsule.id)
+      const moved = yield* applied(moving)
+      expect(moved.status).toBe("succeeded")
+      if (moved.stateVersionId === undefined) return yield* Effect.die("no StateVersion")
+      const { difference } = yield* (yield* StateResources).difference(moved.stateVersionId, undefined, everyPage)
+      const renamed = hidden.map((address) => address.replace("user", "person"))
+      expect(
+        difference.resources.map(({ address, change, previousAddress }) => [change, previousAddress, address])
+      ).toEqual(hidden.toSorted().map((address) => ["moved", address, address.replace("user", "person")]))
+      const [first = ""] = renamed
+      const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
+      expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
+
+      const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+      const runs = [plan, apply, moving, moved, drift]
+      const shown = JSON.stringify([
+        yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),
+        yield* Effect.forEach(runs, eventsAndLog),
+        addresses,
+        difference,
+        history
+      ])
+      expect(shown).not.toContain(canary)
+      expect(yield* stored).toEqual([])
+    })
+  )
+})
