@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const services = yield* Effect.context<TestPlane | Connections | HeldValues>()
       const former: Array<string> = []
       points.at.set(
-        "apply.prepared",
+        "apply.resource.started",
         Effect.gen(function* () {
           yield* rotate(connection.id, after)
           former.push(...(yield* held.former(connection.id)).map(({ value }) => Redacted.value(value)))

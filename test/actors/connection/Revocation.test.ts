@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
           former: []
         }
         points.at.set(
-          "apply.prepared",
+          "apply.resource.started",
           Effect.gen(function* () {
             const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
             yield* (yield* Connections).update(context, connection.id, { values })

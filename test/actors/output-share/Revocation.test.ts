@@ -159,7 +159,7 @@ describe("revoking the values delivered to a plan before its apply", () => {
       const runs = yield* Runs
       const { capsuleId, shareId } = yield* sharing("running")
       const plan = yield* approved(capsuleId)
-      points.at.set("apply.prepared", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      points.at.set("apply.executed", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
       expect((yield* shares.list(workspaceId, { limit: 50 })).items.find(({ id }) => id === shareId)?.status).toBe(

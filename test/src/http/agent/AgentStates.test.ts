@@ -34,7 +34,12 @@ const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: 
   expect(offer.runId).toBe(asked.id)
   yield* planOn(agent, offer)
   const plan = yield* settled(asked.id)
-  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  const codes = (plan.diagnostics ?? []).flatMap(({ code }) => (code === undefined ? [] : [code]))
+  yield* runs.approve(context, plan.id, {
+    ...(plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }),
+    // The apply before may have left a state behind.
+    ...(codes.length === 0 ? {} : { acknowledged: codes })
+  })
   yield* runs.apply(context, plan.id, undefined)
   const { offer: applying } = yield* offerTo(agent)
   yield* agent.as(agent.client.Accept(applying))

@@ -169,7 +169,8 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         resourceChanges: [],
         outputChanges: [],
         resourceDrift: [],
-        plannedOutputs: [],
+        // As in the states that these agents hand in.
+        plannedOutputs: [{ name: "value", sensitive: false, unknown: false }],
         hasChanges: true,
         applyable: true
       }
