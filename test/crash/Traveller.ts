@@ -3,6 +3,7 @@ import type { Run } from "../../schema/records/Run.ts"
 import { type Broken, type CrashClient, holds } from "./CrashClient.ts"
 import type { Acknowledged } from "./Acknowledged.ts"
 import type { CrashWorld } from "./CrashWorld.ts"
+import { reviewed } from "../support/ReviewedPlan.ts"
 
 export interface Traveller {
   readonly client: CrashClient
@@ -24,7 +25,7 @@ export const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Tr
     .call(({ runs }) =>
       runs.approve({
         params: { runId: plan.id },
-        payload: plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }
+        payload: reviewed(plan)
       })
     )
     .pipe(

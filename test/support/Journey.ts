@@ -12,6 +12,7 @@ import type { InstallPlan } from "../../schema/records/InstallPlan.ts"
 import { RelativePath } from "../../schema/records/Primitives.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { demo, TestPlane } from "./TestPlane.ts"
+import { reviewed } from "./ReviewedPlan.ts"
 
 let keys = 0
 
@@ -93,7 +94,7 @@ export const planned = Effect.fnUntraced(function* (branch: string, files: Commi
 export const applying = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
-  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  yield* runs.approve(context, plan.id, reviewed(plan))
   return (yield* runs.apply(context, plan.id, undefined)).value
 })
 

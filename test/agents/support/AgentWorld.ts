@@ -14,6 +14,7 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 import { faultLine, type FaultLine } from "../line/FaultLine.ts"
 import { canaries, modules, type ModuleName, needsProvider, pathOf, provider, sourceBuild } from "./AgentModules.ts"
 import { type Started, started } from "./Processes.ts"
+import { reviewed } from "../../support/ReviewedPlan.ts"
 
 const [credential, password] = canaries
 /** The name of the provider's credential on agents, when the control plane does not get it. */
@@ -256,11 +257,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   }
 
   const approvedApply = Effect.fnUntraced(function* (planRunId: RunId) {
-    const { planDigest } = yield* run(planRunId)
-    yield* client.runs.approve({
-      params: { runId: planRunId },
-      payload: planDigest === undefined ? {} : { planDigest }
-    })
+    yield* client.runs.approve({ params: { runId: planRunId }, payload: reviewed(yield* run(planRunId)) })
     const answer = yield* client.runs.apply({
       params: { runId: planRunId },
       headers: { "idempotency-key": `apply-${planRunId}` },

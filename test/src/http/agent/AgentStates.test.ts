@@ -17,6 +17,7 @@ import { TestPlane } from "../../../support/TestPlane.ts"
 import { appliedResult, applyingOn, farPlane, offerTo, planOn, stateFile, text, world } from "../support/FarPlane.ts"
 import { refused } from "../support/LieScene.ts"
 import type { TestAgent } from "../support/TestAgent.ts"
+import { reviewed } from "../../../support/ReviewedPlan.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -34,12 +35,7 @@ const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: 
   expect(offer.runId).toBe(asked.id)
   yield* planOn(agent, offer)
   const plan = yield* settled(asked.id)
-  const codes = (plan.diagnostics ?? []).flatMap(({ code }) => (code === undefined ? [] : [code]))
-  yield* runs.approve(context, plan.id, {
-    ...(plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }),
-    // The apply before may have left a state behind.
-    ...(codes.length === 0 ? {} : { acknowledged: codes })
-  })
+  yield* runs.approve(context, plan.id, reviewed(plan))
   yield* runs.apply(context, plan.id, undefined)
   const { offer: applying } = yield* offerTo(agent)
   yield* agent.as(agent.client.Accept(applying))
