@@ -23,20 +23,19 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
     id: AgentId,
     name: Schema.String,
     fence: Schema.Int.annotate({
-      description: "The number of this claim of the Run, which grows with each. A release names the one that was seen."
+      description: "Number of this claim, higher with each. A release names the claim that was seen."
     }),
     leaseSeconds: Schema.Int.annotate({ description: "How long it may be silent before the Run is given up." }),
     heardAt: Schema.optionalKey(Timestamp.annotate({ description: "When it was last heard of, about this Run." })),
     unansweredSince: Schema.optionalKey(
       Timestamp.annotate({
-        description:
-          "The agent is heard, but has received no answer since then: the line loses the answers. Its tool is stopped when its lease ends. Absent while answers arrive."
+        description: "While the agent is heard but receives no answers: since when. Its tool stops when its lease ends."
       })
     ),
     givenUpAt: Schema.optionalKey(
       Timestamp.annotate({
         description:
-          "While it is unreachable: when the Run is given up, about, if it stays so. Until then the Capsule takes no other Run."
+          "While it is unreachable: about when the Run is given up. Until then the Capsule takes no other Run."
       })
     ),
     /** For an apply: when the start of its tool was recorded, which happens before the tool starts. */

@@ -32,6 +32,7 @@ const ja = {
   identity_not_available: "このサービスでは OpenID Connect の ID を提供していません。",
   identity_refused: "モジュールが求める ID を提供できません。",
   init_failed: "プロバイダーの準備（init）が失敗しました。",
+  source_stopped: "ソースが無効にされたか、ref の追跡が停止されました。",
   state_newer: "引き継いだ状態は、ここで実行するツールより新しいバージョンで書かれています。",
   storage_full: "サーバーのディスクに空きがないため、記録できませんでした。サーバーの運用者に連絡してください。",
   integrity_fault: "保存されている暗号化データを開けませんでした。サーバーの運用者に連絡してください。",

@@ -86,7 +86,12 @@ describe("ModuleRunner", () => {
         }
       })
       expect(plan.outputChanges).toContainEqual({ name: "size", actions: ["create"], sensitive: false, after: 1 })
-      expect(plan.outputChanges).toContainEqual({ name: "password", actions: ["create"], sensitive: true })
+      expect(plan.outputChanges).toContainEqual({
+        name: "password",
+        actions: ["create"],
+        sensitive: true,
+        afterSensitive: true
+      })
       expect(JSON.stringify(plan)).not.toContain(secret)
       expect(seen.events.map((event) => (event.kind === "run.phase" ? event.data.phase : event.kind))).toEqual([
         "prepare",
