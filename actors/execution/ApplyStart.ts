@@ -48,11 +48,10 @@ export class ApplyStart extends Context.Service<
         return { kind: "refused", reason }
       }, transaction(sql))
 
-      // Nothing is written, so this is no transaction: each fact is read as it was committed last.
       const obstacle = Effect.fn("Run.startObstacle")(function* (runId: RunRow["id"]) {
         const run = yield* ledger.find(runId)
         return run === undefined ? undefined : yield* startObstacle(run)
-      })
+      }, transaction(sql))
 
       return ApplyStart.of({ record, obstacle })
     })

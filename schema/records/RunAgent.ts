@@ -23,13 +23,13 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
     id: AgentId,
     name: Schema.String,
     fence: Schema.Int.annotate({
-      description: "Number of this claim, higher with each. A release names the claim that was seen."
+      description: "Grows with each claim of the Run. A release names the claim that was seen."
     }),
-    leaseSeconds: Schema.Int.annotate({ description: "How long it may be silent before the Run is given up." }),
+    leaseSeconds: Schema.Int.annotate({ description: "The longest silence before the Run is given up." }),
     heardAt: Schema.optionalKey(Timestamp.annotate({ description: "When it was last heard of, about this Run." })),
     unansweredSince: Schema.optionalKey(
       Timestamp.annotate({
-        description: "While the agent is heard but receives no answers: since when. Its tool stops when its lease ends."
+        description: "Since when it is heard but receives no answers."
       })
     ),
     givenUpAt: Schema.optionalKey(

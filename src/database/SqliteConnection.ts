@@ -39,9 +39,14 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
   return rows
 }
 
+// Anything else counts as a write: a `WITH` may begin an INSERT.
+const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
+
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
+  /** Whether it changes no row. */
+  readonly reads: boolean
   /** Whether it has been used since the cache last looked for a statement to evict. */
   wasUsed: boolean
   /** Its current mode: setting it again on each use would cost a call into SQLite. */
@@ -53,7 +58,7 @@ interface Prepared {
 export interface ConnectionHooks {
   /** Called before each statement. */
   readonly before?: () => void
-  /** Called after each statement that leaves no transaction open. */
+  /** Called when what statements wrote has been committed. Nobody has to look again after a transaction that only read. */
   readonly committed?: () => void
 }
 
@@ -63,6 +68,7 @@ export class SqliteConnection implements Connection.Connection {
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
   private readonly hooks: ConnectionHooks
+  private hasWritten = false
 
   constructor(database: DatabaseSync, hooks: ConnectionHooks = {}) {
     this.database = database
@@ -75,7 +81,14 @@ export class SqliteConnection implements Connection.Connection {
 
   private prepare(sql: string): Prepared {
     const statement = this.database.prepare(sql)
-    return { statement, returnsRows: statement.columns().length > 0, wasUsed: false, asBigInts: false, asArrays: false }
+    return {
+      statement,
+      returnsRows: statement.columns().length > 0,
+      wasUsed: false,
+      asBigInts: false,
+      asArrays: false,
+      reads: readsOnly.test(sql)
+    }
   }
 
   private prepareCached(sql: string): Prepared {
@@ -122,7 +135,11 @@ export class SqliteConnection implements Connection.Connection {
             it.asArrays = arrays
           }
           const found = read(it, params.map(toBinding))
-          if (this.hooks.committed !== undefined && !this.database.isTransaction) this.hooks.committed()
+          this.hasWritten ||= !it.reads
+          if (this.hasWritten && !this.database.isTransaction) {
+            this.hasWritten = false
+            this.hooks.committed?.()
+          }
           return found
         },
         catch: sqliteFailure("execute")
