@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { visibleCharacter } from "../../schema/records/VisibleText.ts"
 import { grantTypes } from "./Client.ts"
 
 /** Another server that accepts this issuer's access tokens, by its resource identifier (RFC 8707). */
@@ -14,7 +15,10 @@ const minSecretLength = 32
 /** One client as written by the operator. */
 export const StaticClientConfig = Schema.Struct({
   client_id: Identifier,
-  client_name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80)),
+  client_name: Schema.String.check(
+    Schema.isMaxLength(80),
+    Schema.isPattern(visibleCharacter, { description: "a name that is visible" })
+  ),
   /** Present for a confidential client; absent for a public client. */
   client_secret: Schema.optionalKey(
     Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(minSecretLength), Schema.isMaxLength(256)))

@@ -1,8 +1,7 @@
 import { Schema } from "effect"
+import { isInvisible } from "../records/VisibleText.ts"
 import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
 import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
-
-const invisibleOnly = /^[\s\p{Default_Ignorable_Code_Point}]*$/u
 
 /** Leading and trailing white space of any script is refused, never trimmed. */
 export const withoutOuterWhiteSpace = fieldRule<string>({
@@ -14,7 +13,7 @@ export const withoutOuterWhiteSpace = fieldRule<string>({
 const notBlank = fieldRule<string>({
   code: "blank",
   expected: "a text that is not blank",
-  holds: (text) => !invisibleOnly.test(text),
+  holds: (text) => !isInvisible(text),
   published: { pattern: "\\S" }
 })
 

@@ -1,5 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { RepositoryFolder } from "../manifest/RelativePath.ts"
+import { visibleCharacter } from "./VisibleText.ts"
 
 /** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = Schema.String.check(
@@ -45,7 +46,10 @@ export const CommitId = Schema.String.check(
 )
 export type CommitId = typeof CommitId.Type
 
-/** Display text entered by a person: trimmed, no control characters, no bidirectional controls. `max` counts code points. */
+/**
+ * Display text entered by a person, such as a name: trimmed, visible, no control characters, no bidirectional controls. `max` counts
+ * code points.
+ */
 export const displayText = (max: number) =>
   Schema.String.check(
     Schema.isMinLength(1),
@@ -53,7 +57,8 @@ export const displayText = (max: number) =>
     Schema.isPattern(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, {
       description: "text without control characters, not starting or ending with white space"
     }),
-    Schema.isPattern(/^[^\u202a-\u202e\u2066-\u2069]*$/u, { description: "text without bidirectional controls" })
+    Schema.isPattern(/^[^\u202a-\u202e\u2066-\u2069]*$/u, { description: "text without bidirectional controls" }),
+    Schema.isPattern(visibleCharacter, { description: "text that is visible" })
   )
 
 /** Free text such as a comment; may contain line breaks. */
@@ -67,9 +72,7 @@ export const freeText = (max: number) =>
 
 /** Free text that must not be blank. */
 export const requiredText = (max: number) =>
-  freeText(max).check(
-    Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
-  )
+  freeText(max).check(Schema.isPattern(visibleCharacter, { description: "text that is not blank" }))
 
 /** A module's folder: `.` or a relative path as spelled in the commit (specification, install). */
 export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))

@@ -3,6 +3,9 @@
 const invisible =
   /(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<!\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?![\ufe0e\ufe0f\u200d])[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu
 
+// Most text, which is soon recognised.
+const ascii = /^[\0-\x7f]*$/
+
 const spelled = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 
@@ -10,8 +13,20 @@ const spelled = (character: string): string =>
  * Foreign text as a person sees it: a character that is invisible or changes the order of the others is spelled out, as U+202E, so
  * that two texts that differ look different.
  */
-export const visibleText = (text: string): string => text.replace(invisible, spelled)
+export const visibleText = (text: string): string => (ascii.test(text) ? text : text.replace(invisible, spelled))
+
+/** JSON with the same characters escaped: a program reads the same value, and a person sees them. */
+export const visibleJson = (json: string): string =>
+  ascii.test(json)
+    ? json
+    : json.replace(invisible, (character) =>
+        Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+          .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+          .join("")
+      )
+
+/** A character that a person sees: text without one is empty to everybody. */
+export const visibleCharacter = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** Whether a person sees nothing of the text: it is empty, or has only white space and invisible characters. */
-export const isInvisible = (text: string): boolean =>
-  /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text)
+export const isInvisible = (text: string): boolean => !visibleCharacter.test(text)

@@ -4,8 +4,9 @@ import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/err
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { CommandFailed, PlanWaits } from "./Output.ts"
+import { CommandFailed, jsonLine, PlanWaits } from "./Output.ts"
 import { presentation } from "./Presentation.ts"
+import { terminalText } from "./remote/TerminalText.ts"
 
 const usageExitCode = 2
 const failureExitCode = 1
@@ -43,8 +44,8 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
   if (failure === undefined) return Console.error(Cause.pretty(cause))
   return Console.error(
     json
-      ? JSON.stringify({ error: { code: codeOf(failure), message: messageOf(failure) } })
-      : `svc: ${messageOf(failure)}`
+      ? jsonLine({ error: { code: codeOf(failure), message: messageOf(failure) } })
+      : `svc: ${messageOf(failure).split("\n").map(terminalText).join("\n")}`
   )
 }
 

@@ -1,5 +1,6 @@
 import { Console, type Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
+import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
 
 /** The `--json` flag that every command has. */
 export const jsonFlag = Flag.Boolean("json").pipe(
@@ -20,9 +21,12 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
   override readonly [Runtime.errorExitCode] = 3
 }
 
-/** Prints the result of a command: for programs with `--json`, otherwise for people. */
+/** One line of JSON, in which a terminal shows invisible characters as escapes. */
+export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
+
+/** Prints the result of a command, with invisible characters spelled out: for programs with `--json`, otherwise for people. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
-  Console.log(json ? JSON.stringify(value) : text)
+  Console.log(json ? jsonLine(value) : visibleText(text))
 
 /** Fails a command whose printed result is the refusal. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

@@ -1,11 +1,15 @@
 import { Console, Layer } from "effect"
 import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
+import { visibleText } from "../../schema/records/VisibleText.ts"
+import { jsonLine } from "./Output.ts"
 
 /** An invalid command line, for programs and for people: standard output is for results. */
 const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
   const message = errors.map((error) => error.message).join("\n")
   return Console.error(
-    json ? JSON.stringify({ error: { code: "usage", message } }) : `svc: ${message}\nSee \`${path.join(" ")} --help\`.`
+    json
+      ? jsonLine({ error: { code: "usage", message } })
+      : `svc: ${visibleText(message)}\nSee \`${path.join(" ")} --help\`.`
   )
 }
 

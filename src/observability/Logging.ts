@@ -1,4 +1,5 @@
 import { Layer, Logger, type LogLevel, References } from "effect"
+import { visibleText } from "../../schema/records/VisibleText.ts"
 
 const levels: Record<string, LogLevel.LogLevel> = {
   trace: "Trace",
@@ -11,7 +12,7 @@ const levels: Record<string, LogLevel.LogLevel> = {
 
 /** External input must not control the terminal that shows the log. */
 const inert = (line: string): string =>
-  line.replace(/\p{Cc}/gu, (character) =>
+  visibleText(line).replace(/\p{Cc}/gu, (character) =>
     character === "\n" || character === "\t" ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`
   )
 

@@ -11,6 +11,7 @@ const suite = browserSuite()
 
 const fire = "globalThis.__canary=(globalThis.__canary??0)+1"
 const payloads = [
+  "\u202egnp.exe\u200b",
   `<img src=x onerror="${fire}">`,
   `"><script>${fire}</script>`,
   `<svg onload="${fire}"></svg>`,
@@ -42,6 +43,7 @@ const poisoned = () => {
     envNames: [payloads]
   }))
   world.outputs = world.outputs.map((output) => ({ ...output, name: payloads, value: `javascript:${fire}` }))
+  world.resources = world.resources.map((resource) => ({ ...resource, address: payloads, id: payloads }))
   world.runs = world.runs.map((run) => ({
     ...run,
     createdBy: payloads,
@@ -79,6 +81,7 @@ describe("text written by others", () => {
     "/w/acme/capsules",
     `/w/acme/capsules/${storefrontId}`,
     `/w/acme/capsules/${storefrontId}/configuration`,
+    `/w/acme/capsules/${storefrontId}/resources`,
     "/w/acme/runs",
     `/w/acme/runs/${reviewRun}`,
     `/w/acme/runs/${failedRun}`,
@@ -88,13 +91,15 @@ describe("text written by others", () => {
     "/w/acme/connections",
     "/w/acme/graph",
     `/new?git=${encodeURIComponent("https://x.example/y")}&name=${encodeURIComponent(payloads.slice(0, 70))}`
-  ])("never runs on %s", async (path) => {
+  ])("never runs and hides nothing on %s", async (path) => {
     const { page, api, faults, go } = await suite.visit(undefined, poisoned())
     await go(path, "h1")
     api.emitLog(applyRun, [payloads, `\u001b]8;;javascript:${fire}\u001b\\link\u001b]8;;\u001b\\`])
     await page.locator(".skeleton").first().waitFor({ state: "detached" })
     if (path.endsWith(applyRun)) await page.locator(".log-text", { hasText: "{{7*7}}" }).first().waitFor()
     expect(await page.evaluate(() => Reflect.get(globalThis, "__canary"))).toBeUndefined()
+    const shown = await page.evaluate(() => `${document.title} ${document.body.textContent}`)
+    expect(shown).not.toMatch(/[\p{Bidi_Control}\u200b\u2028]/u)
     expect(await page.locator('a[href^="javascript:"], main img, main iframe, main script').count()).toBe(0)
     expect(faults).toEqual([])
   })

@@ -53,8 +53,8 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
   {
     name: "terminal: destruction is confirmed by name",
     file: decisionFile,
-    text: "return typed.trim() === name",
-    broken: 'return typed.trim() !== ""',
+    text: "return isTypedName(typed, name)",
+    broken: 'return isTypedName(typed, name) || typed !== ""',
     test: approval
   },
   {
@@ -63,6 +63,27 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     text: 'visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))',
     broken: "visibleText(text)",
     test: planText
+  },
+  {
+    name: "terminal: results spell out invisible characters",
+    file: "src/cli/Output.ts",
+    text: "jsonLine(value) : visibleText(text)",
+    broken: "jsonLine(value) : text",
+    test: "test/src/cli/VisibleOutput.test.ts"
+  },
+  {
+    name: "names: something of them is visible",
+    file: "schema/records/Primitives.ts",
+    text: 'Schema.isPattern(visibleCharacter, { description: "text that is visible" })',
+    broken: 'Schema.isPattern(/[^]/u, { description: "text that is visible" })',
+    test: "test/schema/api/VisibleNames.test.ts"
+  },
+  {
+    name: "dashboard: text of elements is spelled out",
+    file: "src/dashboard/jsx/VisibleElements.ts",
+    text: 'if (typeof child === "string") return visibleText(child)',
+    broken: 'if (typeof child === "string") return child',
+    test: "test/dashboard/VisibleElements.test.ts"
   },
   {
     name: "terminal: the token stays with its server",

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { HttpServerResponse } from "effect/http"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import type { Language } from "./PageWords.ts"
 
 const entities: Readonly<Record<string, string>> = {
@@ -25,7 +26,7 @@ const insert = (value: Inserted): string => {
   if (value instanceof Markup) return value.text
   if (typeof value !== "string") return value.map((part) => part.text).join("")
   // Directional overrides would let a name rewrite the words around it.
-  return value.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "").replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
+  return visibleText(value).replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
 }
 
 /** A markup template: text is escaped, markup is inserted as it is. */

@@ -2,7 +2,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, print } from "../Output.ts"
+import { CommandFailed, jsonLine, print } from "../Output.ts"
 import { allPages } from "./Pages.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
@@ -126,7 +126,7 @@ const outputsCommand = Command.make(
         })
       }
       yield* given.json
-        ? Console.log(JSON.stringify(output))
+        ? Console.log(jsonLine(output))
         : Console.log(given.raw ? valueText(output.value) : terminalText(valueText(output.value) ?? ""))
     }).pipe(onServer(given))
   )

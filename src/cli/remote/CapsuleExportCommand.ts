@@ -8,7 +8,7 @@ import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { capsuleNamed } from "./Selection.ts"
-import { terminalText } from "./TerminalText.ts"
+import { isTypedName, terminalText } from "./TerminalText.ts"
 
 const unconfirmed = (name: string) =>
   new CommandFailed({
@@ -27,7 +27,7 @@ const confirmed = Effect.fnUntraced(function* (name: string, given: Option.Optio
           })
         )
       : ""
-  return typed.trim() === name ? name : yield* unconfirmed(name)
+  return isTypedName(typed, name) ? name : yield* unconfirmed(name)
 })
 
 /** Never replaces an existing file, and is readable by this user only, since it contains the state. */

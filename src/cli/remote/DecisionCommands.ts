@@ -9,7 +9,7 @@ import { planFlags, planned } from "./PlanCommands.ts"
 import { addressOf, capsuleOfRun, planTitled, showPlan } from "./PlanShown.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
-import { terminalText } from "./TerminalText.ts"
+import { isTypedName, terminalText } from "./TerminalText.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
 import { runNamed } from "./Selection.ts"
@@ -39,8 +39,10 @@ const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
   const reasons = uncertain.map(({ code, message }) => `${code}: ${terminalText(message)}\n`).join("")
   const unknown = uncertain.length === 0 ? "" : `Objects may exist that this plan does not know.\n${reasons}`
   const removals = removed === 0 && run.type !== "destroy_plan" ? "" : `${removed} will be destroyed or replaced. `
-  const typed = yield* Prompt.run(Prompt.String({ message: `${unknown}${removals}Type ${name} to approve` }))
-  return typed.trim() === name
+  const typed = yield* Prompt.run(
+    Prompt.String({ message: `${unknown}${removals}Type ${terminalText(name)} to approve` })
+  )
+  return isTypedName(typed, name)
 })
 
 const digestUnnamed = (run: Run) =>

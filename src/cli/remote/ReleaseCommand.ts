@@ -13,6 +13,7 @@ import { workspaceFlags } from "./RemoteFlags.ts"
 import { factsText } from "./Rows.ts"
 import { runArgument } from "./RunArgument.ts"
 import { runNamed } from "./Selection.ts"
+import { isTypedName, terminalText } from "./TerminalText.ts"
 
 const isRunning = ({ status }: Run) => status === "running"
 
@@ -42,8 +43,10 @@ const seenFence = Effect.fn("seenFence")(function* (
     return yield* new CommandFailed({ message: `No agent holds ${run.id}: it is ${run.status}.` })
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
   yield* Console.log(`${factsText([["id", run.id], ...agentFacts(run)])}\n\n${releaseRisk}\n`)
-  const typed = yield* Prompt.run(Prompt.String({ message: `The tool is dead? Type ${name} to release it` }))
-  return typed.trim() === name
+  const typed = yield* Prompt.run(
+    Prompt.String({ message: `The tool is dead? Type ${terminalText(name)} to release it` })
+  )
+  return isTypedName(typed, name)
     ? run.agent.fence
     : yield* new CommandFailed({ message: "The Capsule was not released. It waits as before." })
 })

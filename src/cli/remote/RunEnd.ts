@@ -5,7 +5,7 @@ import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, PlanWaits } from "../Output.ts"
+import { CommandFailed, jsonLine, PlanWaits } from "../Output.ts"
 import { agentEventText } from "./AgentText.ts"
 import { decisionLines } from "./DecisionText.ts"
 import { progress } from "./Progress.ts"
@@ -61,7 +61,7 @@ export const printLog = (run: Run, { after, follow, json }: LogReading) =>
   Effect.gen(function* () {
     const { origin, token } = yield* Remote
     const client = yield* SvcClient
-    const print = (entry: RunLogEntry) => Console.log(json ? JSON.stringify(entry) : terminalText(entry.text))
+    const print = (entry: RunLogEntry) => Console.log(json ? jsonLine(entry) : terminalText(entry.text))
     if (follow) {
       return yield* followLogs({ baseUrl: origin, token }, run.id, after).pipe(Stream.runForEach(print))
     }

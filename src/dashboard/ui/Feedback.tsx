@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from "react"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { Fault } from "../api/Fault.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
@@ -141,6 +142,6 @@ export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) =>
 
 export const useTitle = (title: string | undefined): void => {
   useEffect(() => {
-    document.title = title === undefined ? "svc" : `${title} · svc`
+    document.title = title === undefined ? "svc" : `${visibleText(title)} · svc`
   }, [title])
 }

@@ -1,4 +1,5 @@
 import { useState } from "react"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { TextField } from "./Field.tsx"
@@ -8,7 +9,8 @@ export const useTypedName = (name: string, helper?: string) => {
   const terms = useWords(vocabulary)
   const [typed, setTyped] = useState("")
   return {
-    isTyped: typed.trim() === name,
+    // The name is shown with invisible characters spelled out; it may be typed or pasted.
+    isTyped: [name, visibleText(name)].includes(typed.trim()),
     field: (
       <TextField
         label={terms.typeName(name)}

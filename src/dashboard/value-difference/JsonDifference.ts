@@ -2,7 +2,7 @@ import type { Difference, DifferenceLine, Unit } from "./Difference.ts"
 import { identityOf, isIdentityKey } from "./JsonPairing.ts"
 import { highlightsOf, type JsonNode, jsonTree } from "./JsonTree.ts"
 import { isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
-import { visibleText } from "./VisibleText.ts"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
 /** An element of up to this many lines is shown in full around its change. */

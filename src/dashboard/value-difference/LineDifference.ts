@@ -1,7 +1,7 @@
 import { diffArrays } from "diff"
 import type { Difference, DifferenceLine } from "./Difference.ts"
 import { folded } from "./Folding.ts"
-import { visibleText } from "./VisibleText.ts"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
 /** Beyond this many edits the middle part is treated as replaced: an exact result would take seconds. */

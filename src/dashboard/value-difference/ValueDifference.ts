@@ -2,7 +2,7 @@ import type { Difference, ValuePair } from "./Difference.ts"
 import { jsonDifference } from "./JsonDifference.ts"
 import { structureOf } from "./JsonValue.ts"
 import { lineDifference } from "./LineDifference.ts"
-import { visibleText } from "./VisibleText.ts"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
 /** Attributes whose value is base64 by their provider's convention. */

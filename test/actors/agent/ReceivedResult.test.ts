@@ -14,7 +14,7 @@ describe("what an agent reports about a job", () => {
       failure: runnerFailure("prepare_failed", "prepare", hostile, { diagnostics })
     })
     const shown = JSON.stringify(result)
-    expect(shown).toContain("beforeafter\\\\u202e")
+    expect(shown).toContain("beforeafterU+202E")
     expect(shown).not.toContain("\u202e")
     expect(shown).not.toContain("\\u001b")
   })

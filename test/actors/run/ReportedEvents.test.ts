@@ -43,7 +43,7 @@ it.effect("its strings are sanitised again and truncated", () =>
         line: 3
       }
     })
-    expect(received).toMatchObject({ kind: "diagnostic", data: { summary: "abc\\u202ed\\x00e", line: 3 } })
+    expect(received).toMatchObject({ kind: "diagnostic", data: { summary: "abcU+202Ed\\x00e", line: 3 } })
     expect(received.kind === "diagnostic" && received.data.detail?.length).toBe(longestEventText)
   })
 )

@@ -211,7 +211,7 @@ describe("texts", () => {
   })
 
   test("make invisible characters visible", () => {
-    expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("\\u{200b}")
+    expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("U+200B")
   })
 })
 

@@ -31,8 +31,8 @@ test("a one-line message has only a title, and an empty one has an empty title",
 
 test("control and bidirectional characters are made visible, and colours are removed", () => {
   const { body, title } = describeCommit(commit("\u001b[31mSafe\u001b[0m \u202egnp.exe\u2066\n\na\u0000b\rc\u2028d"))
-  expect(title).toBe("Safe \\u202egnp.exe\\u2066")
-  expect(body).toBe("a\\x00b\\x0dc\\u2028d")
+  expect(title).toBe("Safe U+202Egnp.exeU+2066")
+  expect(body).toBe("a\\x00b\\x0dcU+2028d")
 })
 
 test("title, remaining message and name are cut between characters, never inside one", () => {

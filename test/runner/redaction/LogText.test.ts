@@ -22,7 +22,7 @@ describe("logText", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
-    expect(logText("\u202egnp.exe\u2066 \u2028\ufeff")).toBe("\\u202egnp.exe\\u2066 \\u2028\\ufeff")
+    expect(logText("\u202egnp.exe\u2066 \u2028\ufeff")).toBe("U+202Egnp.exeU+2066 U+2028U+FEFF")
     expect(logText("\u001b]0;never ends")).toBe("\\x1b]0;never ends")
     expect(logText("\ud800")).toBe("\ufffd")
   })

@@ -4,7 +4,7 @@ import type { SourceChanges } from "../../../../schema/records/SourceChanges.ts"
 import { sourceChangesQuery } from "../../api/PlanQueries.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
-import { visibleText } from "../../value-difference/VisibleText.ts"
+import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 

@@ -1,7 +1,7 @@
 import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/Types.ts"
 import type { Verb } from "../../ui/VerbIcon.tsx"
 import { structureOf } from "../../value-difference/JsonValue.ts"
-import { visibleText } from "../../value-difference/VisibleText.ts"
+import { visibleText } from "../../../../schema/records/VisibleText.ts"
 
 export type ChangeKind = Verb
 

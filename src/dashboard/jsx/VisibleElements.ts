@@ -1,0 +1,50 @@
+import type { ElementType, Key } from "react"
+import { Fragment, jsx as create, jsxs as createMany, type JSX } from "react/jsx-runtime"
+import { visibleText } from "../../../schema/records/VisibleText.ts"
+
+/*
+ * The functions that JSX of the dashboard is compiled to (`jsxImportSource` in tsconfig.json). Text of elements, and of attributes that
+ * are shown or read aloud, is spelled out here, so that no screen can forget it. Values of form fields stay as they are.
+ */
+
+const shownAttributes: ReadonlySet<string> = new Set([
+  "title",
+  "alt",
+  "placeholder",
+  "aria-label",
+  "aria-description",
+  "aria-valuetext"
+])
+
+const visibleChild = (child: unknown): unknown => {
+  if (typeof child === "string") return visibleText(child)
+  if (!Array.isArray(child)) return child
+  const shown = child.map(visibleChild)
+  return shown.some((one, index) => one !== child[index]) ? shown : child
+}
+
+// An attribute of a component may be a value. Its text is spelled out where the component makes an element of it.
+const visibleProp = (isElement: boolean, name: string, value: unknown): unknown => {
+  if (name === "children") return visibleChild(value)
+  return isElement && typeof value === "string" && shownAttributes.has(name) ? visibleText(value) : value
+}
+
+const visibleProps = (type: unknown, props: unknown): unknown => {
+  if (typeof props !== "object" || props === null) return props
+  const changed = Object.entries(props).flatMap(([name, value]) => {
+    const shown = visibleProp(typeof type === "string", name, value)
+    return shown === value ? [] : [[name, shown] as const]
+  })
+  return changed.length === 0 ? props : { ...props, ...Object.fromEntries(changed) }
+}
+
+type Create = typeof create
+
+const jsx: Create = (type, props, key) => create(type, visibleProps(type, props), key)
+const jsxs: Create = (type, props, key) => createMany(type, visibleProps(type, props), key)
+
+/** In the form that a development build calls. */
+const jsxDEV = (type: ElementType, props: unknown, key: Key | undefined, hasFixedChildren: boolean) =>
+  hasFixedChildren ? jsxs(type, props, key) : jsx(type, props, key)
+
+export { Fragment, type JSX, jsx, jsxDEV, jsxs }
