@@ -13,11 +13,15 @@ const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100
 
-/** Why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them up. */
+/**
+ * Why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them up, in clear
+ * or as they are shown. `shown`: what an address looks like outside.
+ */
 export const moduleMismatch = (
   { addresses, providerPackages }: Scan,
   managed: ReadonlyArray<ManagedObject>,
-  confirmed: ReadonlyArray<string>
+  confirmed: ReadonlyArray<string>,
+  shown: (address: string) => string
 ): ReadonlyArray<Finding> => {
   if (addresses === undefined) {
     return [
@@ -40,11 +44,13 @@ export const moduleMismatch = (
       )
     )
   }
-  const typed = new Set(confirmed)
+  const typed = new Set(confirmed.map(shown))
   const undeclared = undeclaredAddresses(
     addresses,
     managed.map(({ address }) => address)
-  ).filter((address) => !typed.has(address))
+  )
+    .map(shown)
+    .filter((address) => !typed.has(address))
   if (undeclared.length > 0) {
     findings.push(
       finding(

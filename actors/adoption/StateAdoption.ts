@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { inputSecrets } from "../../runner/execution/RunSession.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -8,10 +10,12 @@ import type { CapsuleId, InstallConfigId, InstallPlanId, RunId, WorkspaceId } fr
 import type { AdoptedUpload } from "../../schema/records/StateUpload.ts"
 import { Audit } from "../audit/Audit.ts"
 import { buildColumns } from "../build/BuildColumns.ts"
+import type { VariableValues } from "../configuration/InstallConfigStore.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { GeneratedSecrets } from "../delivery/GeneratedSecrets.ts"
 import type { ImportedSecrets } from "../state/ImportedSecrets.ts"
 import type { StateUploadRow } from "../state/StateUploadRow.ts"
+import { StateIndex } from "../state/StateIndex.ts"
 import { StateUploads } from "../state/StateUploads.ts"
 import { StateVersions, stateVersionIdOf } from "../state/StateVersions.ts"
 import { fromStoredSecrets } from "../vault/SealedSecrets.ts"
@@ -31,7 +35,15 @@ export interface AdoptedState {
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
   /** For a state from another installation's backup: the rest of the backup's contents. */
-  readonly secrets: ImportedSecrets | undefined
+  readonly imported: ImportedSecrets | undefined
+  /** The secrets that the state may contain: those of a backup, and the values of sensitive inputs. */
+  readonly secrets: ReadonlyArray<SecretText>
+}
+
+/** The inputs of the install. */
+interface GivenInputs {
+  readonly variables: ReadonlyArray<{ readonly name: string; readonly sensitive: boolean }>
+  readonly values: VariableValues
 }
 
 interface Install {
@@ -64,6 +76,7 @@ export class StateAdoption extends Context.Service<
       install: Install,
       adopt: AdoptedUpload | undefined,
       moduleScan: Schema.Json,
+      inputs: GivenInputs,
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
     /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
@@ -80,6 +93,7 @@ export class StateAdoption extends Context.Service<
     Effect.gen(function* () {
       const uploads = yield* StateUploads
       const states = yield* StateVersions
+      const index = yield* StateIndex
       const memberships = yield* Memberships
       const audit = yield* Audit
       const generated = yield* GeneratedSecrets
@@ -100,6 +114,7 @@ export class StateAdoption extends Context.Service<
           install: Install,
           adopt: AdoptedUpload | undefined,
           moduleScan: Schema.Json,
+          { values, variables }: GivenInputs,
           context: CommandContext
         ) {
           if (adopt === undefined) return Result.succeed(undefined)
@@ -109,9 +124,21 @@ export class StateAdoption extends Context.Service<
           if (held === undefined) return yield* Effect.die(new Error(`The upload of ${install.id} is gone`))
           const state = yield* readableState(Redacted.value(held.state))
           const scan = yield* Effect.orDie(decodeScan(moduleScan))
+          const types = {
+            variableTypes: Object.fromEntries(scan.variables.map((one) => [one.name, one.typeExpression]))
+          }
+          const secrets = [
+            ...fromStoredSecrets(held.secrets?.secrets ?? []),
+            ...variables.flatMap(({ name, sensitive }) => {
+              const value = sensitive ? values[name] : undefined
+              return value === undefined ? [] : inputSecrets(types, name, Redacted.make(value))
+            })
+          ]
+          const shown = yield* index.shownIn(held.row.id, state, secrets)
+          const managed = state.managed.map((object) => ({ ...object, address: shown(object.address) }))
           const problems = [
-            ...(yield* stateConflicts(install.workspace_id, state)).map(problem),
-            ...moduleMismatch(scan, state.managed, undeclared)
+            ...(yield* stateConflicts(install.workspace_id, { lineage: state.lineage, managed })).map(problem),
+            ...moduleMismatch(scan, state.managed, undeclared, shown)
           ]
           if (problems.length > 0) return Result.fail(problems)
           const pointers = { stateVersionId: stateVersionIdOf(held.row.id), generation: 1 }
@@ -120,8 +147,9 @@ export class StateAdoption extends Context.Service<
             bytes: held.state,
             state,
             pointers,
-            confirmed: undeclared,
-            secrets: held.secrets
+            confirmed: undeclared.map(shown),
+            imported: held.secrets,
+            secrets
           } satisfies AdoptedState)
         },
         Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
@@ -130,7 +158,7 @@ export class StateAdoption extends Context.Service<
 
       const commit = Effect.fn("StateAdoption.commit")(function* (
         install: Install,
-        { bytes, confirmed, pointers, secrets, state, upload }: AdoptedState,
+        { bytes, confirmed, imported, pointers, secrets, state, upload }: AdoptedState,
         capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly runId: RunId },
         context: CommandContext
       ) {
@@ -149,10 +177,10 @@ export class StateAdoption extends Context.Service<
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],
-          secrets: fromStoredSecrets(secrets?.secrets ?? []),
+          secrets,
           build: buildColumns(undefined)
         })
-        for (const { text, ...shape } of secrets?.generated ?? []) {
+        for (const { text, ...shape } of imported?.generated ?? []) {
           yield* generated.keep({ id: capsule.id, workspace_id: install.workspace_id }, shape, Redacted.make(text))
         }
         yield* uploads.used(upload.id)

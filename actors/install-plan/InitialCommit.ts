@@ -187,8 +187,10 @@ export class InitialCommit extends Context.Service<
             reason("failed_precondition", "A Capsule of this Project and environment has that name already.")
           ])
         }
+        const allValues = { ...values, ...compilation.operatorValues(findings.snapshot, config.success) }
+        const inputs = { variables: config.success.variables, values: allValues }
         const adopted = yield* adoption
-          .adoptable(row, request.adopt, findings.report.moduleScan, context)
+          .adoptable(row, request.adopt, findings.report.moduleScan, inputs, context)
           .pipe(Effect.flatMap(Effect.fromResult), Effect.mapError(refused))
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
@@ -208,7 +210,7 @@ export class InitialCommit extends Context.Service<
           compatibilityReportId: report.id,
           contractDigest: findings.report.contractDigest,
           config: config.success,
-          values: { ...values, ...compilation.operatorValues(findings.snapshot, config.success) },
+          values: allValues,
           bindings
         })
         yield* capsules.insert({

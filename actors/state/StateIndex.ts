@@ -2,12 +2,12 @@ import { createSecretKey } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ObjectContents, stateContents } from "../../runner/execution/StateContents.ts"
-import type { ManagedObject } from "../../runner/execution/StateFile.ts"
+import type { ManagedObject, StateFile } from "../../runner/execution/StateFile.ts"
 import { derivedSecrets } from "../../runner/execution/RunSession.ts"
 import { shownKeysIn } from "../../runner/redaction/InstanceKeys.ts"
 import { Redaction } from "../../runner/redaction/Redaction.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 import { Vault } from "../vault/Vault.ts"
 import { PlanDetailsJson, RunRow } from "../run/RunRow.ts"
@@ -42,6 +42,7 @@ const asKey = (mac: string) => createSecretKey(mac, "utf8")
 const contentsPurpose = "state-index.contents"
 const objectsPurpose = "state-index.objects"
 const addressesPurpose = "capsule.addresses"
+const uploadPurpose = "state-upload.addresses"
 
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
@@ -62,6 +63,12 @@ export class StateIndex extends Context.Service<
      * is its newest StateVersion in the index, with the secrets of all of them.
      */
     readonly check: (newest: IndexedState) => Effect.Effect<void>
+    /** What addresses of an uploaded state look like outside, before a Capsule has it. */
+    readonly shownIn: (
+      uploadId: StateUploadId,
+      state: Pick<StateFile, "managed" | "sensitiveTexts">,
+      secrets: ReadonlyArray<SecretText>
+    ) => Effect.Effect<(address: string) => string>
     /** The Capsule's key for the digests that addresses show in place of secret instance keys. */
     readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
     /** The index key of a real object in the Workspace; `null` if it has none. */
@@ -329,6 +336,22 @@ export class StateIndex extends Context.Service<
           WHERE capsule_id = ${capsuleId} AND outcome = 'unchecked'`
       }, Effect.orDie)
 
+      const shownIn = Effect.fnUntraced(function* (
+        uploadId: StateUploadId,
+        { managed = [], sensitiveTexts }: Pick<StateFile, "managed" | "sensitiveTexts">,
+        secrets: ReadonlyArray<SecretText>
+      ) {
+        return yield* shownAddresses(
+          redaction,
+          managed.map(({ address }) => address),
+          {
+            addressKey: yield* vault.mac(uploadPurpose, uploadId),
+            secrets: [...secrets, ...derivedSecrets("state", sensitiveTexts)],
+            hiddenIn: []
+          }
+        )
+      })
+
       const addressKey = (capsuleId: CapsuleId) =>
         Effect.map(vault.mac(addressesPurpose, capsuleId), (key) => Redacted.make(key))
 
@@ -337,7 +360,7 @@ export class StateIndex extends Context.Service<
         return (object: ManagedObject) => keyOfObject({ objects }, object)
       })
 
-      return StateIndex.of({ add, check, addressKey, keyOf })
+      return StateIndex.of({ add, check, shownIn, addressKey, keyOf })
     })
   ).pipe(Layer.provide(Redaction.layer))
 }

@@ -123,5 +123,19 @@ export const adoptionMutants: ReadonlyArray<Mutant> = [
     text: "...takenOverWarning(base, capsule),",
     broken: "",
     test: adoption
+  },
+  {
+    name: "adoption: a secret instance key in the reasons against a state",
+    file: "actors/adoption/ModuleMismatch.ts",
+    text: ".map(shown)\n    .filter",
+    broken: ".filter",
+    test: "test/actors/state/SecretInstanceKeys.test.ts"
+  },
+  {
+    name: "adoption: the secret inputs of the install hide instance keys",
+    file: adoptionFile,
+    text: "sensitive ? values[name] : undefined",
+    broken: "sensitive ? undefined : undefined",
+    test: "test/actors/state/SecretInstanceKeys.test.ts"
   }
 ]

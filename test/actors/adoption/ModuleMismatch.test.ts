@@ -9,7 +9,10 @@ const scan = {
   providerPackages: [{ source: "acme/demo", versionConstraints: [] }],
   addresses: { declared: ["terraform_data.one", "demo_note.a"], moved: [], removed: ["terraform_data.dropped"] }
 }
-const codes = (...given: Parameters<typeof moduleMismatch>) => moduleMismatch(...given).map(({ code }) => code)
+type Given = Parameters<typeof moduleMismatch>
+const findings = (given: Given[0], managed: Given[1], confirmed: Given[2]) =>
+  moduleMismatch(given, managed, confirmed, (address) => address)
+const codes = (...given: Parameters<typeof findings>) => findings(...given).map(({ code }) => code)
 
 test("a state fits a module that declares its providers and addresses", () => {
   const fitting = [
@@ -17,14 +20,14 @@ test("a state fits a module that declares its providers and addresses", () => {
     object("terraform_data.dropped"),
     object("demo_note.a", "acme/demo")
   ]
-  expect(moduleMismatch(scan, fitting, [])).toEqual([])
+  expect(findings(scan, fitting, [])).toEqual([])
   expect(codes(scan, [...fitting, object("demo_note.a", "acme/other")], [])).toEqual(["state_provider_unknown"])
   expect(codes(scan, [...fitting, object("terraform_data.two")], [])).toEqual(["state_address_undeclared"])
   // A decision covers only the exact address that was typed.
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two"])).toEqual(["state_address_undeclared"])
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two[1]"])).toEqual([])
   const many = Array.from({ length: 130 }, (_, at) => object(`terraform_data.more_${at}`))
-  expect(moduleMismatch(scan, many, [])[0]?.message).toContain("terraform_data.more_99 and 30 more.")
+  expect(findings(scan, many, [])[0]?.message).toContain("terraform_data.more_99 and 30 more.")
 })
 
 test("a report without addresses decides nothing", () => {

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { ResourceHistory } from "../../../actors/state/ResourceHistory.ts"
@@ -11,8 +13,9 @@ import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, replanned, settled } from "../../support/Journey.ts"
+import { active, applied, driven, freshKey, replanned, requestOf, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { appliedOutside, uploaded } from "../support/OutsideState.ts"
 
 setDefaultTimeout(180_000)
 
@@ -123,5 +126,41 @@ describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => 
       expect(shown).not.toContain(canary)
       expect(yield* stored).toEqual([])
     })
+  )
+
+  tests.live(
+    "is hidden from the first moment in a state that an install takes over, also in the reasons against it",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const upload = yield* uploaded(yield* appliedOutside(module("user"), { users: JSON.stringify(users) }))
+        yield* commit("taken-keys", module("person"))
+        const adopting = Effect.fnUntraced(function* (undeclared: ReadonlyArray<string>) {
+          const adopt = { uploadId: upload.id, sha256: upload.sha256, undeclared }
+          const request = { ...(yield* requestOf("taken-keys", { variables: { users } })), adopt }
+          return yield* driven(
+            (yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id
+          )
+        })
+        const refused = yield* adopting([])
+        expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
+        const named =
+          refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
+        expect(named).toHaveLength(2)
+
+        // The hidden form confirms as well as the address itself.
+        const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
+        expect(diagnostics).toEqual([])
+        if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
+        const taken = (yield* listed(capsuleId)).filter((address) => address.startsWith("terraform_data.user["))
+        expect(taken).toHaveLength(2)
+        const plan = yield* settled(planRunId)
+        const destroyed = (plan.resourceChanges ?? []).filter(({ actions }) => actions.includes("delete"))
+        expect(destroyed.map(({ address }) => address).toSorted()).toEqual(taken.toSorted())
+        const audit = yield* sql`SELECT data FROM audit_events WHERE action = 'capsule.adopt_state'`
+        expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
+        expect(yield* stored).toEqual([])
+      })
   )
 })
