@@ -55,7 +55,7 @@ export const climb = Effect.fn("Sandbox.climb")(function* <A>(
         level: "process",
         accepted: true,
         reason:
-          "Run isolation is switched off: module code can read and change everything that the service can, its master key included.",
+          "Run isolation is switched off: module code can read and change everything that the service can, its master key included, and can evade every limit of its Run.",
         remedy: "Set the isolation to 'auto' or 'required'."
       },
       level: undefined

@@ -62,6 +62,8 @@ export interface SpawnRequest {
   readonly killStragglers: Effect.Effect<void>
   /** Enforces the limits of the Run. */
   readonly guard: RunGuard
+  /** Folders outside of the Run's root that the program may fill. */
+  readonly elsewhere?: ReadonlyArray<string>
 }
 
 const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
@@ -167,6 +169,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const exceeded = yield* request.guard.watch({
     pid: handle.pid,
     isSupervisor: role.kind === "supervisor",
+    elsewhere: request.elsewhere ?? [],
     inside: Deferred.await(target),
     interrupt,
     kill

@@ -306,6 +306,13 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     test: requirements
   },
   {
+    name: "sandbox: only places with a size are writable",
+    file: "runner/sandbox/levels/Bubblewrap.ts",
+    text: `["/", "/dev"].flatMap`,
+    broken: `["/dev"].flatMap`,
+    test: "test/runner/sandbox/SandboxAttack.test.ts"
+  },
+  {
     name: "providers: only what the Workspace has installed",
     file: "runner/execution/ProviderStore.ts",
     text: `!(yield* is(join(own, name), "isFile"))`,

@@ -61,6 +61,9 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
   }
 }
 
+/** bubblewrap makes both as file systems in memory without a size; what is mounted below them is not affected. */
+const sealed = ["/", "/dev"].flatMap((path) => ["--remount-ro", path])
+
 const filterArguments = (filter: Uint8Array | undefined) =>
   filter === undefined ? [] : ["--seccomp", String(fds.filter)]
 
@@ -96,6 +99,7 @@ const probeArguments = ({ namespaces, sized }: Variant, filter: Uint8Array | und
     ...hardening,
     ...filterArguments(filter),
     ...placements.flatMap((placement) => argumentsOf(placement, sized)),
+    ...sealed,
     "true"
   ]
 }
@@ -171,6 +175,7 @@ const levelOf = (
       String(fds.information),
       ...filterArguments(filter),
       ...placements.flatMap((placement) => argumentsOf(placement, found.variant.sized)),
+      ...sealed,
       "--chdir",
       join(insideRoot, command.cwd),
       "--",

@@ -98,6 +98,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     readonly processNote: string | undefined
     readonly killStragglers: Effect.Effect<void>
     readonly guard: RunGuard
+    readonly elsewhere: ReadonlyArray<string>
   }
 ) {
   const [name] = program.command.argv
@@ -116,12 +117,17 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     ],
     noted: notedIn(more.processNote),
     killStragglers: more.killStragglers,
-    guard: more.guard
+    guard: more.guard,
+    elsewhere: more.elsewhere
   })
 })
 
 /** Plugins create a socket with a name of about 20 characters in the folder, and a socket path may be at most 107 bytes long. */
 const longestTemporary = 80
+
+/** The folder for temporary files, if it is not in the Run's own folder. */
+export const outside = ({ root }: SandboxSpec, temporary: string): ReadonlyArray<string> =>
+  temporary === root || temporary.startsWith(`${root}/`) ? [] : [temporary]
 
 /** A folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {

@@ -6,7 +6,7 @@ import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { readablePaths } from "../SandboxView.ts"
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
 import { deviationsOf } from "./ConfinementProbe.ts"
-import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 import { reachablePathSockets } from "./PathSockets.ts"
 
@@ -100,7 +100,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
             ownProcessCount: false,
             limits
           },
-          { processNote: spec.processNote, killStragglers: Effect.void, guard }
+          { processNote: spec.processNote, killStragglers: Effect.void, guard, elsewhere: outside(spec, temporary) }
         )
     }
     return open

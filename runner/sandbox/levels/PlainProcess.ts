@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Effect } from "effect"
 import { spawnProcess } from "../SandboxProcess.ts"
-import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
@@ -12,16 +12,18 @@ export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
   insideRoot: (root) => root,
   open: Effect.fnUntraced(function* (spec, { guard, limits }) {
+    const temporary = yield* temporaryFolderFor(spec)
+    const elsewhere = outside(spec, temporary)
     const open: OpenSandbox = {
       root: spec.root,
-      temporary: yield* temporaryFolderFor(spec),
+      temporary,
       spawn: (command) => {
         const cwd = join(spec.root, command.cwd)
         if (process.platform === "linux") {
           return spawnSupervised(
             host,
             { command, cwd, confinement: { kind: "none" }, ownProcessCount: false, limits },
-            { processNote: spec.processNote, killStragglers: Effect.void, guard }
+            { processNote: spec.processNote, killStragglers: Effect.void, guard, elsewhere }
           )
         }
         // On other systems, processes that leave the process group cannot be adopted.
@@ -34,7 +36,8 @@ export const plainProcess = (host: LevelHost): Level => ({
           inputs: [],
           noted: () => Effect.void,
           killStragglers: Effect.void,
-          guard
+          guard,
+          elsewhere
         })
       }
     }

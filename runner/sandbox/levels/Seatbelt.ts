@@ -5,7 +5,7 @@ import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { spawnProcess } from "../SandboxProcess.ts"
 import { SandboxSpawnFailed } from "../SandboxStatus.ts"
 import { deviationsOf } from "./ConfinementProbe.ts"
-import { temporaryFolderFor } from "./Confined.ts"
+import { outside, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
 /** What macOS programs read on startup; nothing personal. */
@@ -91,7 +91,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
             inputs: [],
             noted: () => Effect.void,
             killStragglers: Effect.void,
-            guard
+            guard,
+            elsewhere: outside(spec, temporary)
           })
         })
       }

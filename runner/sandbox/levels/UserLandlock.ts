@@ -7,7 +7,7 @@ import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { SandboxRefused } from "../SandboxStatus.ts"
 import { systemPath } from "../SandboxView.ts"
 import { deviationsOf } from "./ConfinementProbe.ts"
-import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import { grantTraversal, untraversableAncestor } from "./Traversal.ts"
@@ -90,7 +90,12 @@ const levelOf = Effect.fnUntraced(function* (
               ownProcessCount: true,
               limits
             },
-            { processNote: spec.processNote, killStragglers: endAllOf(host, setpriv, userId), guard }
+            {
+              processNote: spec.processNote,
+              killStragglers: endAllOf(host, setpriv, userId),
+              guard,
+              elsewhere: outside(spec, temporary)
+            }
           )
       }
       return open

@@ -1,10 +1,11 @@
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 import { Effect, Result, type Scope } from "effect"
+import type { RunBounds } from "./LimitExceeded.ts"
 
 /** The mount points of a sandbox's in-memory file systems, whose sizes are among the Run's limits. */
 const privateFolders = [
-  { path: "/tmp", limit: "tmp_limit" },
-  { path: "/dev/shm", limit: "shm_limit" }
+  { path: "/tmp", limit: "tmp_limit", size: "tmpBytes" },
+  { path: "/dev/shm", limit: "shm_limit", size: "shmBytes" }
 ] as const
 
 type PrivateLimit = (typeof privateFolders)[number]["limit"]
@@ -18,15 +19,26 @@ const deviceOf = (path: string) => attempt(() => statSync(path).dev)
 const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
-const isFull = (fd: number) =>
+interface Fill {
+  readonly bytes: number
+  /** No more blocks or files fit, whatever its size. */
+  readonly isFull: boolean
+}
+
+const fillOf = (fd: number): Fill =>
   attempt(() => {
-    const { bavail, blocks, ffree, files } = statfsSync(`/proc/self/fd/${fd}`)
-    return (blocks > 0 && bavail === 0) || (files > 0 && ffree === 0)
-  }) === true
+    const { bavail, bfree, blocks, bsize, ffree, files } = statfsSync(`/proc/self/fd/${fd}`)
+    return {
+      bytes: (blocks - bfree) * bsize,
+      isFull: (blocks > 0 && bavail === 0) || (files > 0 && ffree === 0)
+    }
+  }) ?? { bytes: 0, isFull: false }
 
 interface Held {
   readonly fd: number
   readonly device: number
+  /** Not every level can give its file systems this size. */
+  readonly maxBytes: number
 }
 
 export interface PrivateFileSystems {
@@ -35,6 +47,8 @@ export interface PrivateFileSystems {
    * there briefly.
    */
   readonly look: (pid: number) => Effect.Effect<void>
+  /** What they hold, which is memory of the Run that belongs to none of its processes. */
+  readonly heldBytes: Effect.Effect<number>
   /**
    * The first file system that is full. All are held open, so that this still works after the process that filled one has exited.
    */
@@ -42,25 +56,37 @@ export interface PrivateFileSystems {
 }
 
 /** Watches one program's private file systems until the Scope closes, which frees them. */
-export const privateFileSystems: Effect.Effect<PrivateFileSystems, never, Scope.Scope> = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => new Map<PrivateLimit, Held>()),
-    (held) => Effect.sync(() => held.forEach(({ fd }) => closeSync(fd)))
-  ),
-  (held) => ({
-    look: (pid) =>
-      Effect.sync(() => {
-        for (const { limit, path } of privateFolders) {
-          const inside = `/proc/${pid}/root${path}`
-          const earlier = held.get(limit)
-          const device = deviceOf(inside)
-          if (device === undefined || device === earlier?.device || !isOwn(inside, path)) continue
-          const fd = attempt(() => openSync(inside, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW))
-          if (fd === undefined) continue
-          if (earlier !== undefined) closeSync(earlier.fd)
-          held.set(limit, { fd, device })
-        }
-      }),
-    full: Effect.sync(() => Array.from(held).find(([, { fd }]) => isFull(fd))?.[0])
-  })
-)
+export const privateFileSystems = (
+  own: Pick<RunBounds, "tmpBytes" | "shmBytes">
+): Effect.Effect<PrivateFileSystems, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Map<PrivateLimit, Held>()),
+      (held) => Effect.sync(() => held.forEach(({ fd }) => closeSync(fd)))
+    ),
+    (held) => ({
+      look: (pid) =>
+        Effect.sync(() => {
+          for (const { limit, path, size } of privateFolders) {
+            const inside = `/proc/${pid}/root${path}`
+            const earlier = held.get(limit)
+            const device = deviceOf(inside)
+            if (device === undefined || device === earlier?.device || !isOwn(inside, path)) continue
+            const fd = attempt(() =>
+              openSync(inside, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+            )
+            if (fd === undefined) continue
+            if (earlier !== undefined) closeSync(earlier.fd)
+            held.set(limit, { fd, device, maxBytes: own[size] })
+          }
+        }),
+      heldBytes: Effect.sync(() => Array.from(held.values()).reduce((sum, { fd }) => sum + fillOf(fd).bytes, 0)),
+      full: Effect.sync(
+        () =>
+          Array.from(held).find(([, { fd, maxBytes }]) => {
+            const { bytes, isFull } = fillOf(fd)
+            return isFull || bytes >= maxBytes
+          })?.[0]
+      )
+    })
+  )

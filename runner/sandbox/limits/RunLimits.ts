@@ -15,6 +15,8 @@ export interface LimitedProgram {
   readonly pid: number
   /** Whether this process only supervises the program: it then stays outside the limits. */
   readonly isSupervisor: boolean
+  /** Folders outside of the Run's root that the program may fill. */
+  readonly elsewhere: ReadonlyArray<string>
   /** A process that sees the private file systems; the program itself if there are none. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
@@ -58,7 +60,7 @@ const largestFloorPart = 0.05
 const worthwhilePart = 0.1
 
 interface Watched {
-  readonly root: string
+  readonly places: ReadonlyArray<string>
   readonly trip: (code: RunLimitCode) => Effect.Effect<void>
 }
 
@@ -79,7 +81,9 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   /** When the disk is running low, stops the Run that uses the most of it, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
-      Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))
+      Effect.forEach(run.places, (place) => folderBytes(spawner, place)).pipe(
+        Effect.map((parts) => ({ run, bytes: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) }))
+      )
     )
     const [largest] = sizes.toSorted((one, other) => other.bytes - one.bytes)
     if (largest === undefined || largest.bytes < floor * worthwhilePart) return
@@ -101,16 +105,16 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
     const group: ControlGroup | undefined = groups === undefined ? undefined : yield* groups.make(own)
     const hit = yield* Ref.make<LimitExceeded | undefined>(undefined)
 
-    const counted = Effect.fnUntraced(function* ({ isSupervisor, pid }: LimitedProgram) {
+    const counted = Effect.fnUntraced(function* ({ isSupervisor, pid }: LimitedProgram, heldBytes: number) {
       if (group !== undefined) return yield* group.hit
       const tree = processTree(yield* table, pid)
       const processes = isSupervisor ? tree.filter((listed) => listed.pid !== pid) : tree
       if (processes.reduce((sum, { threads }) => sum + threads, 0) >= own.processes) return "process_limit" as const
-      return usesMoreThan(processes, own.memoryBytes) ? ("memory_limit" as const) : undefined
+      return usesMoreThan(processes, own.memoryBytes - heldBytes) ? ("memory_limit" as const) : undefined
     })
 
     const watch = Effect.fnUntraced(function* (program: LimitedProgram) {
-      const files = yield* privateFileSystems
+      const files = yield* privateFileSystems(own)
       const trip = Effect.fnUntraced(function* (code: RunLimitCode) {
         const isFirst = yield* Ref.modify(hit, (earlier) =>
           earlier === undefined ? [true, limitExceeded(code, own)] : [false, earlier]
@@ -122,7 +126,8 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
         }
         yield* program.kill
       })
-      const self: Watched = { root, trip }
+      const places = [root, ...program.elsewhere]
+      const self: Watched = { places, trip }
       yield* Effect.acquireRelease(
         Effect.sync(() => watched.add(self)),
         () => Effect.sync(() => watched.delete(self))
@@ -130,7 +135,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
 
       const look = Effect.gen(function* () {
         yield* files.look(yield* program.inside)
-        const code = (yield* counted(program)) ?? (yield* files.full)
+        const code = (yield* counted(program, yield* files.heldBytes)) ?? (yield* files.full)
         if (code !== undefined) yield* trip(code)
       })
       yield* look.pipe(Effect.schedule(looks), Effect.forkScoped)
@@ -138,8 +143,9 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
 
       const measureFolder = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
-        const bytes = yield* folderBytes(spawner, root)
-        if (bytes !== undefined && bytes >= own.folderBytes) yield* trip("folder_limit")
+        const sizes = yield* Effect.forEach(places, (place) => folderBytes(spawner, place))
+        const bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
+        if (bytes >= own.folderBytes) yield* trip("folder_limit")
         yield* Effect.sleep(Math.max(folderPause, pauseFactor * ((yield* Clock.currentTimeMillis) - started)))
       })
       yield* Effect.sleep(folderPause / 2).pipe(Effect.andThen(Effect.forever(measureFolder)), Effect.forkScoped)

@@ -4,7 +4,8 @@ import {
   type Architecture,
   type CallNumbers,
   checkedCalls,
-  deniedCalls
+  deniedCalls,
+  unavailableCalls
 } from "./SystemCallNumbers.ts"
 
 /** One classic BPF instruction: operation, jump offsets if true and if false, operand. */
@@ -116,6 +117,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
     ...(rules.sharedProcessIds
       ? onProcess.flatMap(([name, argument]) => judged(at(name), argument, denyUnless([0])))
       : []),
+    ...numbered(unavailableCalls).flatMap((call) => refusedOutright(call, notImplemented)),
     ...numbered(deniedCalls).flatMap((call) => refusedOutright(call, notPermitted)),
     [answer, 0, 0, allow]
   ]

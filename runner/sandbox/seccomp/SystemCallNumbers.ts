@@ -76,6 +76,17 @@ export const deniedCalls = {
   vhangup: [153, 58]
 } as const satisfies Record<string, CallNumbers>
 
+/**
+ * Calls that hold memory outside of every process and every file system with a size, some of it for longer than the Run. Programs
+ * are told that the kernel does not have them, and use files instead.
+ */
+export const unavailableCalls = {
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  msgget: [68, 186],
+  shmget: [29, 194]
+} as const satisfies Record<string, CallNumbers>
+
 /** Calls for which an argument is checked. */
 export const checkedCalls = {
   clone: [56, 220],

@@ -209,7 +209,9 @@ const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<str
 /** How the module is isolated during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
-    ...(isolation === undefined ? [] : [isolation === "process" ? "not isolated" : `isolated by ${isolation}`]),
+    ...(isolation === undefined
+      ? []
+      : [isolation === "process" ? "not isolated, can evade its limits" : `isolated by ${isolation}`]),
     ...(network === undefined ? [] : [`network ${network.replaceAll("_", " ")}`]),
     ...(profile === undefined ? [] : [`profile ${profile}`])
   ]

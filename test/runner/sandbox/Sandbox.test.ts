@@ -301,6 +301,7 @@ describe("Sandbox", () => {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })
       expect(status.reason).toContain("switched off")
+      expect(status.reason).toContain("can evade every limit of its Run")
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 

@@ -15,6 +15,7 @@ export const Confinement = ({ run }: { readonly run: Run }) => {
   return (
     <Notice tone="warn" title={words.confinementTitle}>
       {isLow ? <p>{words.confinementLevel}</p> : null}
+      {run.isolation === "process" ? <p>{words.confinementUnbounded}</p> : null}
       {isShared ? <p>{words.confinementNetwork}</p> : null}
     </Notice>
   )

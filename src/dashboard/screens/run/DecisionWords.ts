@@ -65,6 +65,7 @@ const en = {
   confinementTitle: "This plan was made with less isolation than svc can give",
   confinementLevel:
     "The module ran on the server without a file system and processes of its own. Approve only modules that you would run there by hand.",
+  confinementUnbounded: "Its limits of memory, processes and disk stop an accident. A module can evade them.",
   confinementNetwork:
     "The module could reach the server's own network, with services that listen on its loopback only. The apply will, too.",
   reviewTitle: "Review this plan",
@@ -158,6 +159,7 @@ const ja: typeof en = {
   confinementTitle: "このプランは、通常より弱い隔離で作成されました",
   confinementLevel:
     "モジュールは、専用のファイルシステムやプロセス空間なしでサーバー上で実行されました。そのサーバーで直接実行してよいモジュールだけを承認してください。",
+  confinementUnbounded: "メモリ、プロセス、ディスクの上限は事故を防ぐだけで、モジュールはこれを回避できます。",
   confinementNetwork:
     "モジュールはサーバー自身のネットワークに接続でき、ループバックでのみ待ち受けるサービスにも届きます。適用のときも同じです。",
   reviewTitle: "プランをレビューしてください",

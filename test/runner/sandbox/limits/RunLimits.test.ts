@@ -186,6 +186,68 @@ for (const [level, settings] of rungs) {
   )
 }
 
+/** The levels that this machine supports, with and without control groups, with other limits. */
+const everywhere = rungs.flatMap(([level, settings]) =>
+  ([true, false] as const).map((controlGroups) => ({
+    level,
+    name: `at the level ${level} ${controlGroups ? "with control groups, if there are any" : "without control groups"}`,
+    layer: (limits: Partial<SandboxLimits>) =>
+      sandboxWith({ ...settings, controlGroups, limits: { ...small, ...limits } })
+  }))
+)
+
+describe("memory that belongs to no process", () => {
+  const both =
+    "for n in 1 2 3 4; do dd if=/dev/zero of=/tmp/file$n bs=1M count=20; done; dd if=/dev/zero bs=70M count=1 | sleep 20"
+  for (const { layer, level, name } of everywhere.filter(
+    ({ level }) => level === "bubblewrap" || level === "namespaces"
+  )) {
+    it.live(`counts towards the Run's: a file in /tmp and a process that exceed the limit together, ${name}`, () =>
+      Effect.gen(function* () {
+        if ((yield* Sandbox).status.level !== level) return
+        const { exceeded } = yield* ended(both)
+        expect<string | undefined>(exceeded?.code).toBe("memory_limit")
+      }).pipe(Effect.provide(layer({ tmpBytes: 100 * mebibyte })))
+    )
+
+    it.live(`has a size wherever a program may write, ${name}`, () =>
+      Effect.gen(function* () {
+        if ((yield* Sandbox).status.level !== level) return
+        const { stdout } = yield* ended("cat /proc/self/mounts")
+        const writable = stdout.split("\n").flatMap((line) => {
+          const [, path = "", type = "", options = ""] = line.split(" ")
+          // A device is a mounted file.
+          const isDevice = /^\/dev\/(?:null|zero|full|random|urandom|tty|console)$/.test(path)
+          return type === "tmpfs" && options.split(",").includes("rw") && !isDevice ? [{ path, options }] : []
+        })
+        const own = writable.filter(({ path }) => path !== "/capsule")
+        expect(own.map(({ path }) => path).toSorted()).toEqual(["/dev/shm", "/tmp"])
+        for (const { options } of own) expect(options).toMatch(/size=\d+k/)
+      }).pipe(Effect.provide(layer({})))
+    )
+  }
+})
+
+describe("a folder for temporary files outside of the Run's own", () => {
+  for (const { layer, level, name } of everywhere.filter(
+    ({ level }) => level.endsWith("landlock") || level === "process"
+  ))
+    it.live(`counts towards its folder's limit, ${name}`, () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        if (sandbox.status.level !== level) return
+        const root = join(yield* runFolder, "root", "deep".repeat(30))
+        mkdirSync(root)
+        const box = yield* sandbox.open({ root, readOnly: [] })
+        expect(box.temporary.startsWith(root)).toBe(false)
+        const child = yield* box.spawn(shell(`cd ${box.temporary} && ${filling}`))
+        yield* Effect.all([Stream.runDrain(child.stdout), Stream.runDrain(child.stderr)], { concurrency: 2 })
+        yield* child.end
+        expect<string | undefined>((yield* child.exceeded)?.code).toBe("folder_limit")
+      }).pipe(Effect.provide(layer({})))
+    )
+})
+
 /** A 64 MiB disk, which only root can create. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(

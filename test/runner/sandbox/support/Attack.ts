@@ -144,7 +144,14 @@ const attempts = {
   },
   "open a packet socket": () => works(call(number(41, 198), 17, 3, 0)),
   "use io_uring": () => works(call(425, 4, ptr(Buffer.alloc(128)))),
-  "open a connection by its first data": fastOpen
+  "open a connection by its first data": fastOpen,
+  "hold memory in a file without a name": () => works(call(number(319, 279), ptr(Buffer.from("x\0")), 0)),
+  "hold memory in a segment that outlives it": () => works(call(number(29, 194), 0, 4096, 0o1600)),
+  "hold memory in a queue that outlives it": () => works(call(number(68, 186), 0, 0o1600)),
+  "write outside of every place with a size": () => {
+    const places = ["/", "/dev", "/etc", "/home", "/run", "/srv", "/var", "/var/tmp", "/mnt", "/proc", "/dev/pts"]
+    if (!places.some((place) => succeeds(() => writeFileSync(`${place}/planted`, "x")))) throw new Error("denied")
+  }
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
