@@ -49,6 +49,8 @@ describe("text that no mail server takes is refused", () => {
     "an\u202en@example.com",
     "an\u00adn@example.com",
     "an\u3164n@example.com",
+    "an\ufe0fn@example.com",
+    "an\u034fn@example.com",
     "ann@exam\u200bple.com",
     "ann@exam\u00adple.com",
     "ann@exam\ufe0fple.com",
