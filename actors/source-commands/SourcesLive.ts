@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -33,6 +34,8 @@ import { Sources } from "../source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
+/** Stands for the secret of a Source that does not exist. */
+const nobodysSecret = randomBytes(32).toString("hex")
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
 const gitRefusal = (error: GitError): ApiError => {
@@ -154,11 +157,17 @@ export const layer = Layer.effect(
         return rows[0] === undefined ? yield* notFound("Compatibility report") : toReport(rows[0])
       }),
       hook: Effect.fn("Sources.hook")(function* (id, delivery) {
+        const secretOf = Effect.fnUntraced(function* (source: SourceRow | undefined) {
+          return source === undefined || source.removed_at !== null
+            ? undefined
+            : Redacted.value(yield* store.hookSecret(source))
+        })
+        const secret = yield* secretOf(yield* store.find(id))
+        // An unknown Source gets the same response as a wrong secret, after as much work: a hook address reveals nothing.
+        const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery)
+        // The body may take half a minute: the Source and its secret may have changed meanwhile.
         const row = yield* store.find(id)
-        const secret =
-          row === undefined || row.removed_at !== null ? undefined : Redacted.value(yield* store.hookSecret(row))
-        // An unknown Source gets the same response as a wrong secret: a hook address reveals nothing.
-        if (row === undefined || secret === undefined || !hookIsAuthentic(secret, delivery)) {
+        if (row === undefined || secret === undefined || !isAuthentic || secret !== (yield* secretOf(row))) {
           return yield* new ApiError({
             code: "unauthenticated",
             message: "The delivery does not prove that it knows the Source's secret."

@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { CreatedSource, CreateSource, UpdateSource } from "../../schema/api/SourcesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { CompatibilityReport, InstallModules } from "../../schema/records/CompatibilityReport.ts"
@@ -74,7 +74,8 @@ export class Sources extends Context.Service<
         readonly deliveryId?: string | undefined
         /** The forge is only testing the address and the secret. */
         readonly isPing?: boolean | undefined
-        readonly body: Uint8Array
+        /** Hashed while it arrives. */
+        readonly body: Stream.Stream<Uint8Array, ApiError>
       }
     ) => Effect.Effect<{ readonly runIds: ReadonlyArray<RunId> }, ApiError>
   }

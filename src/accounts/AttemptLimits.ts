@@ -6,7 +6,18 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { addressForms } from "../../schema/records/EmailAddress.ts"
 
 /** How many times per minute an address or a subject may act. */
-const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20, address_link: 3 } as const
+const perMinute = {
+  sign_in: 10,
+  token: 120,
+  authorize: 60,
+  mutation: 600,
+  invitation: 20,
+  address_link: 3,
+  /** A message of an agent that has no session. */
+  agent: 600,
+  /** A delivery of a webhook. */
+  delivery: 600
+} as const
 export type Attempt = keyof typeof perMinute
 
 /**

@@ -25,7 +25,7 @@ export class AgentApi extends describedGroup("agents", "The protocol between the
       describedRoute(
         agentSession,
         "Send commands of an agent",
-        "Remote procedure calls of `svc agent`, one JSON message a line. The protocol has a version of its own and is not an interface for other programs."
+        "Remote procedure calls of `svc agent`: one JSON message in a request, of 4 MiB at most, and without a session of 64 KiB. The protocol has a version of its own and is not an interface for other programs."
       )
     ),
     HttpApiEndpoint.get("fetchBlob", `${agentPath}/runs/:runId/:fence/:kind/:digest`, {

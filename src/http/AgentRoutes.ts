@@ -14,21 +14,45 @@ import { now } from "../../actors/Identity.ts"
 import { type AgentSession, AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
 import { Pools } from "../../actors/pool/Pools.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
+import { longestReadHere, readDocument } from "../../runner/document/Documents.ts"
 import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 import { BlobKind, Digest } from "../../schema/agent/Blob.ts"
 import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { AuthorityChanges, untilRefused } from "../streams/AuthorityChanges.ts"
 import { AgentApi } from "./AgentApi.ts"
 import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
+import { readBodyBytes } from "./RequestBody.ts"
 
 /** How often an agent renews its leases; also the longest a cancel takes to reach it. */
 const renewSeconds = 1
 /** The size limit of a command's body: a batch of reports is the largest. */
 const mostCommandBytes = 4 * 1024 * 1024
+/** The same without a session: the greeting of an agent with many Runs is the largest. */
+export const mostStrangerBytes = 64 * 1024
+const commandLimits: JsonLimits = {
+  maxBytes: mostCommandBytes,
+  maxDepth: 64,
+  maxNodes: 500_000,
+  maxKeyBytes: 1024,
+  maxStringBytes: mostCommandBytes
+}
+
+const newline = 0x0a
+/** Agents send each message in a request of its own. */
+const isOneMessage = (body: Uint8Array): boolean => {
+  const end = body.indexOf(newline)
+  return end === -1 || end === body.length - 1
+}
+const notOneMessage = new ApiError({
+  code: "invalid_request",
+  message: "The body is not one message. Send one JSON object, followed by a line break."
+})
 
 const noSuchRoute = new ApiError({
   code: "not_found",
@@ -226,13 +250,23 @@ const blobRoutes = HttpRouter.use(
 const commandRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const pools = yield* Pools
+    const sessions = yield* AgentSessions
+    const limits = yield* AttemptLimits
     const answer = yield* RpcServer.toHttpEffect(AgentProtocol, { disableFatalDefects: true, disableTracing: true })
     yield* router.add(
       ...routeOf(AgentApi.endpoints.command),
       Effect.gen(function* () {
         if (!(yield* pools.exist)) return yield* noSuchRoute
-        const exchange = yield* Exchange
-        exchange.bodyReceived()
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const isKnown = Option.isSome(yield* Effect.option(sessions.of(bearerOf(request.headers))))
+        const { remoteAddress } = yield* Exchange
+        if (!isKnown) yield* limits.consume("agent", { address: remoteAddress })
+        const body = yield* isKnown ? readBodyBytes(mostCommandBytes, "5 minutes") : readBodyBytes(mostStrangerBytes)
+        if (!isOneMessage(body)) return yield* notOneMessage
+        // The protocol's own parser has no limits.
+        if (!isKnown || body.length > longestReadHere) {
+          yield* Effect.mapError(readDocument("json", body, commandLimits), () => notOneMessage)
+        }
         return yield* answer
       }).pipe(Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.bytes(mostCommandBytes)))
     )

@@ -1,4 +1,4 @@
-import { ByteSize, Effect } from "effect"
+import { ByteSize, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { readDocument } from "../../runner/document/Documents.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
@@ -29,6 +29,12 @@ const tooLarge = (maxBytes: number) =>
   new ApiError({ code: "request_too_large", message: `The body is larger than ${maxBytes} bytes.` })
 
 const unsupported = (message: string) => new ApiError({ code: "unsupported_media_type", message })
+
+const notWhole = () =>
+  new ApiError({ code: "invalid_request", message: "The body of the request did not arrive whole." })
+
+const tooSlow = (deadline: BodyDeadline) =>
+  new ApiError({ code: "invalid_request", message: `The body of the request did not arrive within ${deadline}.` })
 
 const jsonContentType = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
@@ -62,23 +68,41 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
     Effect.catch((error) =>
       error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
         ? tooLarge(maxBytes)
-        : new ApiError({ code: "invalid_request", message: "The body of the request did not arrive whole." })
+        : notWhole()
     ),
     Effect.timeoutOrElse({
       duration: deadline,
-      orElse: () =>
-        Effect.fail(
-          new ApiError({
-            code: "invalid_request",
-            message: `The body of the request did not arrive within ${deadline}.`
-          })
-        )
+      orElse: () => Effect.fail(tooSlow(deadline))
     })
   )
   const exchange = yield* Exchange
   exchange.bodyReceived()
   return new Uint8Array(buffer)
 })
+
+/** The bytes of a body as they arrive, within `maxBytes` and the body deadline. Fails as above. */
+export const arrivingBody = (
+  maxBytes: number
+): Stream.Stream<Uint8Array, ApiError, HttpServerRequest.HttpServerRequest> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = mediaTypeRefusal(request.headers)
+      if (refusal !== undefined) return yield* refusal
+      if ((declaredLength(request.headers) ?? 0) > maxBytes) return yield* tooLarge(maxBytes)
+      const exchange = yield* Exchange
+      let length = 0
+      return request.stream.pipe(
+        Stream.mapError(notWhole),
+        Stream.mapEffect((bytes) => {
+          length += bytes.length
+          return length > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(bytes)
+        }),
+        Stream.interruptWhen(Effect.andThen(Effect.sleep(bodyDeadline), tooSlow(bodyDeadline))),
+        Stream.onEnd(Effect.sync(exchange.bodyReceived))
+      )
+    })
+  )
 
 /** Reads a body that is a file. Refuses a body whose type is not the one the endpoint declares. */
 export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: { readonly maxBytes: number }) {

@@ -1,35 +1,67 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Sources } from "../../actors/source/Sources.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
+import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { routeOf } from "./DeclaredRoute.ts"
+import { Exchange } from "./Exchange.ts"
 import { pathId } from "./handlers/Commands.ts"
-import { readBodyBytes } from "./RequestBody.ts"
+import { arrivingBody } from "./RequestBody.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
-const maxDeliveryBytes = 1024 * 1024
+/** Forges send payloads of up to 25 MB. */
+export const mostDeliveryBytes = 25 * 1024 * 1024
+/** How many deliveries to one Source may arrive at the same time. */
+export const mostDeliveries = 8
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
+
+const busy = new ApiError({
+  code: "verification_unavailable",
+  message: `${mostDeliveries} deliveries to this Source are arriving. Send it again in a moment.`,
+  retryAfter: 5
+})
 
 /** The headers in which forges identify the event. A ping tests a new webhook. */
 const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
 
 /**
  * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which decides. The payload
- * itself is never interpreted: a delivery can only request a check of the repository.
+ * itself is never interpreted or held: a delivery can only request a check of the repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const sources = yield* Sources
+    const limits = yield* AttemptLimits
+    const arriving = new Map<SourceId, number>()
+
+    /** Refused while as many deliveries to the Source are arriving as may: the sender repeats it. */
+    const inTurn = <A>(id: SourceId, delivery: Effect.Effect<A, ApiError>) =>
+      Effect.suspend(() => {
+        const others = arriving.get(id) ?? 0
+        if (others >= mostDeliveries) return Effect.fail(busy)
+        arriving.set(id, others + 1)
+        return Effect.ensuring(
+          delivery,
+          Effect.sync(() => {
+            const left = (arriving.get(id) ?? 1) - 1
+            if (left === 0) arriving.delete(id)
+            else arriving.set(id, left)
+          })
+        )
+      })
+
     yield* router.add(
       ...routeOf(SourceHooksApi.endpoints.deliver),
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { sourceId } = yield* HttpRouter.params
         const id = yield* pathId(SourceId, sourceId ?? "", "Source")
-        const body = yield* readBodyBytes(maxDeliveryBytes)
         const header = (name: string) => request.headers[name]
         const isPing = eventHeaders.some((name) => header(name)?.toLowerCase() === "ping")
-        const { runIds } = yield* sources.hook(id, {
+        const { remoteAddress } = yield* Exchange
+        yield* limits.consume("delivery", { address: remoteAddress })
+        const delivered = sources.hook(id, {
           signature256: header("x-hub-signature-256"),
           gitlabToken: header("x-gitlab-token"),
           bearer: bearerPattern.exec(header("authorization") ?? "")?.[1],
@@ -39,8 +71,9 @@ export const sourceHooks = HttpRouter.use(
             header("x-forgejo-delivery") ??
             header("x-gitlab-event-uuid"),
           isPing,
-          body
+          body: Stream.provideService(arrivingBody(mostDeliveryBytes), HttpServerRequest.HttpServerRequest, request)
         })
+        const { runIds } = yield* inTurn(id, delivered)
         return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: isPing ? 200 : 202 })
       })
     )

@@ -33,7 +33,7 @@ export class SourceHooksApi extends describedGroup("sourceHooks", "Webhooks of f
       describedRoute(
         forge,
         "Deliver a webhook",
-        "Asks for a check of the repository; the payload is not interpreted. A ping is answered 200 and starts nothing. A delivery id that was seen within 24 hours starts nothing again."
+        "Asks for a check of the repository; the payload is not interpreted. A ping is answered 200 and starts nothing. A delivery id that was seen within 24 hours starts nothing again. A payload may have 25 MiB. Eight deliveries to a Source may arrive at once; beyond that the answer is 503 with `Retry-After`."
       )
     )
   )

@@ -2,6 +2,7 @@ import type { Mutant } from "./Mutant.ts"
 
 const documents = "test/runner/document/Documents.test.ts"
 const receipt = "test/actors/adoption/StateReceipt.test.ts"
+const entrances = "test/src/http/Entrances.test.ts"
 const documentsFile = "runner/document/Documents.ts"
 
 /** How large what a stranger, a person or an agent sends may become. */
@@ -47,5 +48,47 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     text: "maxOutputLength: Math.max(frame.bytes, 1),",
     broken: "maxOutputLength: 2 ** 31,",
     test: "test/runner/snapshot/SeekableFrames.test.ts"
+  },
+  {
+    name: "bounds: one message in a request of an agent",
+    file: "src/http/AgentRoutes.ts",
+    text: "if (!isOneMessage(body)) return yield* notOneMessage",
+    broken: "",
+    test: entrances
+  },
+  {
+    name: "bounds: a message without a session",
+    file: "src/http/AgentRoutes.ts",
+    text: ": readBodyBytes(mostStrangerBytes)",
+    broken: ": readBodyBytes(mostCommandBytes)",
+    test: entrances
+  },
+  {
+    name: "bounds: agents without a session by address",
+    file: "src/http/AgentRoutes.ts",
+    text: 'if (!isKnown) yield* limits.consume("agent", { address: remoteAddress })',
+    broken: "",
+    test: entrances
+  },
+  {
+    name: "bounds: deliveries to a Source at once",
+    file: "src/http/SourceHooks.ts",
+    text: "if (others >= mostDeliveries) return Effect.fail(busy)",
+    broken: "",
+    test: entrances
+  },
+  {
+    name: "bounds: the deadline of a body that is hashed",
+    file: "src/http/RequestBody.ts",
+    text: "Stream.interruptWhen(Effect.andThen(Effect.sleep(bodyDeadline), tooSlow(bodyDeadline))),",
+    broken: "",
+    test: entrances
+  },
+  {
+    name: "bounds: the length of a body that is hashed",
+    file: "src/http/RequestBody.ts",
+    text: "return length > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(bytes)",
+    broken: "return Effect.succeed(bytes)",
+    test: entrances
   }
 ]

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { commandsTo } from "../../../actors/ActorClient.ts"
 import { ActorHost } from "../../../actors/ActorHost.ts"
@@ -108,7 +108,7 @@ describe("nothing starts without a person", () => {
       yield* commit("hooked", pureModule)
       const request = { workspaceId, name: "hooked", url, defaultRef: "hooked", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
-      const body = new TextEncoder().encode("{}")
+      const body = Stream.make(new TextEncoder().encode("{}"))
       const hook = sources.hook(source.id, { bearer: hookSecret, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
       // The first transaction records the delivery.

@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
-import { Cause, Effect, Layer } from "effect"
+import { Cause, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { CapsuleBackups } from "../../../actors/capsule/CapsuleBackups.ts"
@@ -170,7 +170,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
   const { hookSecret = "" } = yield* sources.renewHookSecret(context, capsule.sourceId, 1, undefined)
   yield* commit(capsule.name, { "main.tf": demoModule(`${pureModule["main.tf"]} # newer`) })
-  const body = new TextEncoder().encode("{}")
+  const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { bearer: hookSecret, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
   // What one Run hands over may start the next.

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { DeferredFollows } from "../../../actors/capsule/DeferredFollows.ts"
@@ -77,7 +77,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
       autoSync: true
     })
     const deliver = (deliveryId: string) =>
-      sources.hook(source.id, { bearer: hookSecret, body: new TextEncoder().encode("{}"), deliveryId })
+      sources.hook(source.id, { bearer: hookSecret, body: Stream.make(new TextEncoder().encode("{}")), deliveryId })
     const syncs = Effect.map(
       (yield* Runs).list(workspaceId, { sourceId: source.id, includeLooks: true }, { limit: 10 }),
       ({ items }) => items

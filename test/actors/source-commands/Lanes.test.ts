@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto"
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
@@ -45,8 +45,9 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       yield* commit("hook", greeting("hook"))
       const request = { workspaceId, name: "hook", url, defaultRef: "hook", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
-      const body = bytes(`{"ref":"refs/heads/elsewhere"}`)
-      const signature256 = `sha256=${createHmac("sha256", hookSecret).update(body).digest("hex")}`
+      const payload = bytes(`{"ref":"refs/heads/elsewhere"}`)
+      const body = Stream.make(payload)
+      const signature256 = `sha256=${createHmac("sha256", hookSecret).update(payload).digest("hex")}`
 
       const proofs = [{ signature256 }, { gitlabToken: hookSecret }, { bearer: hookSecret }]
       const accepted: Array<RunId> = []
@@ -75,7 +76,9 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* Effect.flip(sources.hook(source.id, { ...proof, body }))).code).toBe("unauthenticated")
       }
       const other = bytes(`{"ref":"refs/heads/other"}`)
-      expect((yield* Effect.flip(sources.hook(source.id, { signature256, body: other }))).code).toBe("unauthenticated")
+      expect((yield* Effect.flip(sources.hook(source.id, { signature256, body: Stream.make(other) }))).code).toBe(
+        "unauthenticated"
+      )
 
       // A delivery is remembered for a day.
       const sql = yield* SqlClient.SqlClient

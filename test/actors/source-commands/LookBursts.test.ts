@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, Latch, Layer, Queue } from "effect"
+import { Effect, Latch, Layer, Queue, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { KillPoint } from "../../../actors/KillPoint.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
@@ -21,7 +21,7 @@ const places = { buildConcurrency: 3, workspaceBuildConcurrency: 2 }
 const tests = suite(testPlane({ run: places }).pipe(Layer.provideMerge(held)))
 afterAll(tests.dispose)
 
-const body = new TextEncoder().encode("{}")
+const body = Stream.make(new TextEncoder().encode("{}"))
 
 describe("a burst of deliveries", () => {
   tests.live("has one queued sync, one more after each running sync, and one snapshot of the commit", () =>

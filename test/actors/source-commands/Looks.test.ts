@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
@@ -18,7 +18,7 @@ import { namedSnapshot } from "../../support/NamedIds.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-const body = new TextEncoder().encode("{}")
+const body = Stream.make(new TextEncoder().encode("{}"))
 
 /** A Source on its own branch, which follows unless stated otherwise. */
 const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {

@@ -1,6 +1,6 @@
 import { utimes } from "node:fs/promises"
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
@@ -21,7 +21,7 @@ import { setRun } from "../../support/HeldRuns.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-const body = new TextEncoder().encode("{}")
+const body = Stream.make(new TextEncoder().encode("{}"))
 const module = (text: string) => ({ "main.tf": `resource "terraform_data" "a" { input = "${text}" }` })
 
 const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { DeferredFollows } from "../../../actors/capsule/DeferredFollows.ts"
@@ -87,7 +87,7 @@ const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
 })
 
 const byWebhook = Effect.fnUntraced(function* (capsule: Capsule, bearer: string) {
-  const body = new TextEncoder().encode("{}")
+  const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* (yield* Sources).hook(capsule.sourceId, { bearer, body })
   return RunId.make(runIds[0] ?? "")
 })

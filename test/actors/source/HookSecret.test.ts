@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Ref } from "effect"
+import { Effect, Ref, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { suite } from "../../support/Effect.ts"
@@ -9,7 +9,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-const body = new TextEncoder().encode("{}")
+const body = Stream.make(new TextEncoder().encode("{}"))
 const names = Ref.makeUnsafe(0)
 
 const newSource = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import { Brand, Effect, Layer, Redacted } from "effect"
+import { Brand, Effect, Layer, Redacted, Stream } from "effect"
 import { AgentReleases } from "../../../../actors/agent/AgentReleases.ts"
 import { WorkspacePools } from "../../../../actors/pool/WorkspacePools.ts"
 import { AgentBlobs } from "../../../../actors/agent/AgentBlobs.ts"
@@ -85,7 +85,9 @@ export const fakeSources = Sources.of({
   report: refuse,
   hook: (_, delivery) =>
     delivery.bearer === "hook-secret"
-      ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [ranFor(new TextDecoder().decode(delivery.body))] })
+      ? Effect.map(Stream.mkString(Stream.decodeText(delivery.body)), (text) => ({
+          runIds: delivery.isPing === true ? [] : [ranFor(text)]
+        }))
       : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
 })
 

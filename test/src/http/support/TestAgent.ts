@@ -24,6 +24,7 @@ import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { agentRoutes } from "../../../../src/http/AgentRoutes.ts"
 
 type Claim = typeof RunClaim.Type
@@ -40,11 +41,16 @@ export class AgentServer extends Context.Service<AgentServer, { readonly origin:
 
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 
+/** Every agent of a test has the same address. */
+const unlimited = Layer.succeed(AttemptLimits, { consume: () => Effect.void, enter: () => Effect.void })
+
 const serving = Effect.gen(function* () {
-  const services = yield* Effect.context<Exclude<Layer.Services<typeof agentRoutes>, HttpRouter.HttpRouter | Marker>>()
+  const services =
+    yield* Effect.context<Exclude<Layer.Services<typeof agentRoutes>, HttpRouter.HttpRouter | Marker | AttemptLimits>>()
   const application = agentRoutes.pipe(
     Layer.provideMerge(HttpServer.layerServices),
-    Layer.provideMerge(Layer.succeedContext(services))
+    Layer.provideMerge(Layer.succeedContext(services)),
+    Layer.provideMerge(unlimited)
   )
   const answer = yield* HttpRouter.toHttpEffect(application)
   const handler = HttpEffect.toWebHandler(Effect.catch(answer, failed))
@@ -90,7 +96,12 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({
       url: origin,
-      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
+      // The session belongs to the HTTP request, as real agents send it.
+      transformClient: HttpClient.mapRequestEffect((request) =>
+        Effect.map(RpcClient.CurrentHeaders, (headers) =>
+          HttpClientRequest.setHeaders(HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`), headers)
+        )
+      )
     }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
   )
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
