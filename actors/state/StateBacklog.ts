@@ -4,6 +4,7 @@ import { stateContents } from "../../runner/execution/StateContents.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { derivedSecrets } from "../../runner/execution/RunSession.ts"
 import { CapsuleId, StateVersionId } from "../../schema/records/Ids.ts"
+import { DatabaseFile } from "../database/DatabaseFile.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
@@ -89,6 +90,8 @@ const checkEarlierKeys = Effect.gen(function* () {
     `Hiding secret instance keys in the lists of resources of ${capsules.length} Capsules, from the states of earlier releases.`
   )
   for (const { capsule_id } of capsules) yield* checkCapsule(capsule_id)
+  // The write-ahead log may still hold the keys.
+  yield* Effect.ignore((yield* DatabaseFile).checkpoint)
   yield* Effect.logInfo(`Hid the secret instance keys of ${capsules.length} Capsules.`)
 })
 

@@ -90,6 +90,13 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     test: hiddenKeys
   },
   {
+    name: "state index: earlier keys leave the write-ahead log",
+    file: "actors/state/StateBacklog.ts",
+    text: "yield* Effect.ignore((yield* DatabaseFile).checkpoint)",
+    broken: "",
+    test: "test/actors/state/SecretInstanceKeys.test.ts"
+  },
+  {
     name: "state index: a state waits for the check of earlier keys",
     file: indexFile,
     text: "i.generation IS NULL OR i.outcome = 'unchecked'",

@@ -8,10 +8,12 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { ResourceHistory } from "../../../actors/state/ResourceHistory.ts"
+import { readBacklog } from "../../../actors/state/StateBacklog.ts"
 import { StateResources } from "../../../actors/state/StateResources.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
+import { uncheckedKeys } from "../../../schema/tables/StateIndexTables.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, driven, freshKey, replanned, requestOf, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -162,5 +164,23 @@ describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => 
         expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
         expect(yield* stored).toEqual([])
       })
+  )
+
+  tests.live("that an earlier release stored is gone from the file, its log and a new backup after an upgrade", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { capsule } = yield* active("earlier-keys", module("user"), { variables: { users } })
+      const addresses = yield* listed(capsule.id)
+      const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
+      for (const [index, address] of hidden.entries()) {
+        yield* sql`UPDATE resource_versions SET address = ${`terraform_data.user["${users[index]}"]`}
+          WHERE capsule_id = ${capsule.id} AND address = ${address}`
+      }
+      expect(yield* stored).not.toEqual([])
+      for (const statement of uncheckedKeys) yield* sql.unsafe(statement)
+      yield* readBacklog
+      expect(yield* listed(capsule.id)).toEqual(addresses)
+      expect(yield* stored).toEqual([])
+    })
   )
 })
