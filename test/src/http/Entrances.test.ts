@@ -197,16 +197,11 @@ describe("deliveries of webhooks", () => {
       const bodies = Array.from({ length: mostDeliveries }, () => new TransformStream<Uint8Array, Uint8Array>())
       const writers = bodies.map(({ writable }) => writable.getWriter())
       const { handler } = yield* TestApplication
-      const arriving = bodies.map(({ readable }) =>
-        handler(
-          new Request(`${origin}${pathOf(hook.path)}`, {
-            method: "POST",
-            body: readable,
-            headers: { "content-type": "application/json", ...forge },
-            duplex: "half"
-          })
-        )
-      )
+      const arriving = bodies.map(({ readable }) => {
+        const headers = { "content-type": "application/json", ...forge }
+        const init = { method: "POST", body: readable, headers, duplex: "half" }
+        return handler(new Request(`${origin}${pathOf(hook.path)}`, init))
+      })
       // A write is done once the body is read.
       yield* Effect.promise(() => Promise.all(writers.map((writer) => writer.write(new TextEncoder().encode("{")))))
       const refused = yield* send(hook, "{}", { headers: forge })
