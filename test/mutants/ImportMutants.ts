@@ -78,8 +78,8 @@ export const importMutants: ReadonlyArray<Mutant> = [
   {
     name: "import: the secrets of its state",
     file: "actors/adoption/StateAdoption.ts",
-    text: "secrets: fromStoredSecrets(secrets?.secrets ?? []),",
-    broken: "secrets: fromStoredSecrets([]),",
+    text: "...fromStoredSecrets(held.secrets?.secrets ?? []),",
+    broken: "...fromStoredSecrets([]),",
     test
   },
   {
