@@ -78,8 +78,8 @@ export const importMutants: ReadonlyArray<Mutant> = [
   {
     name: "import: the secrets of its state",
     file: "actors/adoption/StateAdoption.ts",
-    text: "...fromStoredSecrets(held.secrets?.secrets ?? []),",
-    broken: "...fromStoredSecrets([]),",
+    text: "          secrets,\n          build:",
+    broken: "          secrets: [],\n          build:",
     test
   },
   {
