@@ -14,7 +14,6 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/connection/TokenRenewal.ts": "a name in quotes",
   "actors/connection/TokenRenewalDecision.ts": "a name in quotes",
   "actors/database/StoredRecord.ts": "the codec of the columns",
-  "actors/execution/ApplyRecovery.ts": "the address of a resource",
   "actors/execution/SyncExecution.ts": "an id that several parts give",
   "actors/idempotency/RequestDigest.ts": "the digest of a request",
   "actors/identity/InterfacePermissions.ts": "a search within a JSON text",

@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { MailRow } from "./MailRow.ts"
 
 /** Mails to addresses that their sender chose, per hour. The operator's mails and notices to the owner of an account are not counted. */
@@ -10,7 +11,7 @@ export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as c
 export interface MailSender {
   readonly subject: string
   /** The Workspace on whose behalf it is sent, if any. */
-  readonly workspaceId?: string | undefined
+  readonly workspaceId?: WorkspaceId | undefined
 }
 
 const limited = (whose: string, most: number, seconds: number) =>

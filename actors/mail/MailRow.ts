@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
@@ -8,7 +9,7 @@ export const MailRow = table("mails", {
   recipient: Schema.String,
   /** The person who chose the address; `null` for the operator's mails and for notices. */
   sender: Schema.NullOr(Schema.String),
-  workspace_id: Schema.NullOr(Schema.String),
+  workspace_id: Schema.NullOr(WorkspaceId),
   kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
   /** Subject and body, sealed: they contain links. `null` once the mail has been sent or given up on. */
   content: Schema.NullOr(Schema.String),

@@ -29,6 +29,7 @@ const partsOfRun: ReadonlyArray<Part> = [
   planFiles,
   events,
   { table: "run_approvals", of: "run_id", key: ["run_id", "approver"], bytes: bytesOf("comment") },
+  { table: "plan_authors", of: "run_id", key: ["run_id", "subject"], bytes: bytesOf("subject", "part") },
   { table: "run_preparations", of: "run_id", key: ["run_id", "fence"], bytes: bytesOf("data") },
   { table: "run_deliveries", of: "run_id", key: ["run_id"], bytes: bytesOf("sealed_values") },
   { table: "agent_evidence", of: "run_id", key: ["id"], bytes: bytesOf("journal") },

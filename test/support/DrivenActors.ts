@@ -9,6 +9,12 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "src/http/agent/AgentRuns",
     "what each kind of job carries, and what travels beside it"
   ],
+  "actors/approval/PlanAuthors.ts": ["actors/approval/PlanAuthors", "who is behind each way to start a plan"],
+  "actors/approval/UncertainGround.ts": [
+    "actors/approval/UncertainGround",
+    "which states and objects a plan does not know"
+  ],
+  "actors/execution/ReviewedRefs.ts": ["actors/execution/ReviewedRefs", "asks ReviewedRef, then names what is opened"],
   "actors/approval/PlanApproval.ts": ["actors/approval/WaysToApply", "reads the facts of ApprovalDecision"],
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
@@ -155,7 +161,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/state/StateDifferences.ts": ["actors/state/StateResources", "what became of what between two states"],
   "actors/state/StateEntries.ts": ["actors/state/StateResources", "what the index says of a state"],
-  "actors/state/StateIndex.ts": ["actors/state/StateResources", "which rows stay, end and begin"],
   "actors/vault/DataKeys.ts": ["actors/vault/Rotation", "a cache of keys, and their age"],
   "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"]
 }
