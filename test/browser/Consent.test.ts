@@ -13,7 +13,8 @@ import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 const fire = "__canary=1"
 /** A client and a person with crafted names. A bidi override would reverse the text around them. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
-const email = `<svg/onload=${fire}>@acme.example`
+// An address takes no brackets, but it takes what ends an attribute.
+const email = `'/onload=${fire}&b'@acme.example`
 const callback = "https://rp.example.com/cb"
 const verifier = "a-code-verifier-that-is-long-enough-to-be-one-0123456789"
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
