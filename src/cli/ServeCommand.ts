@@ -16,7 +16,8 @@ import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
+/** Exported, since the declarations of the command line name it. */
+export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   code: Schema.String,
   message: Schema.String
 }) {}
