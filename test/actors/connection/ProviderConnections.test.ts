@@ -298,7 +298,10 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
           resourceCount: 1
         })
         const events = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items
-        expect(events.find((event) => event.kind === "run.cancelling")?.data).toMatchObject({ reason: "stop it" })
+        expect(events.find((event) => event.kind === "run.cancelling")?.data).toEqual({
+          reason: "stop it",
+          subject: context.actor.subject ?? ""
+        })
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
       }),
     120_000
