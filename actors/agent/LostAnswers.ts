@@ -15,8 +15,8 @@ const lostAfterSeconds = 30
 const toleranceSeconds = 5
 
 /**
- * Whether the answers to an agent are lost: it has waited for one for long, and the server has answered it meanwhile. After a
- * server was down or a machine was suspended, an agent has waited too, but nothing was answered.
+ * True if the line loses the answers to an agent: the agent has waited long for an answer, and the server has answered meanwhile.
+ * After an outage of the server or a suspension of the machine the agent has waited too, but the server has answered nothing.
  */
 export const areLost = (
   unansweredSeconds: number,

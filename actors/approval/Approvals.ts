@@ -18,7 +18,7 @@ export interface ApprovalToGive {
   readonly comment?: string | undefined
   /** The personal access token that the approver presented. */
   readonly tokenId?: string | undefined
-  /** What the approver acknowledges about objects that may exist unknown to the plan. The service acknowledges nothing. */
+  /** Reasons why objects may exist that the plan does not know, acknowledged by the approver. The service acknowledges none. */
   readonly acknowledged?: ReadonlyArray<UncertainCode> | undefined
 }
 

@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
       requestId: by.context.requestId
     })
 
-  /** Whether the archive would still hold the state, the commit and the configuration that were read. */
+  /** True while the Capsule still has the state, the commit and the configuration that were read for the archive. */
   const isSame = (seen: ExportSubject, current: ExportSubject) =>
     seen.state.id === current.state.id &&
     seen.snapshot.id === current.snapshot.id &&

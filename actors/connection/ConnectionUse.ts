@@ -19,7 +19,7 @@ export interface UseAttempt {
   readonly ref: string
   /** The default refs of a rule: the adopted lane and the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
-  /** Whether a snapshot of one of the default refs has the commit. */
+  /** True if a snapshot of one of the default refs has the commit. */
   readonly isOfLane: boolean
 }
 

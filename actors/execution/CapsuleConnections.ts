@@ -57,7 +57,7 @@ export const capsuleSite = Effect.fn("capsuleSite")(function* (
     module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
     ref: snapshot.ref,
     defaultRefs,
-    // Before the fetch, only a ref that is a commit says which commit it is.
+    // Before the fetch, the commit is known only if the ref is a commit.
     isOfLane: isAdopted || (yield* isCommitOf(source?.id, defaultRefs, snapshot.resolved_commit ?? snapshot.ref))
   } satisfies UseSite
 })

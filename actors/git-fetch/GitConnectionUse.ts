@@ -21,7 +21,7 @@ export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<
 
 const Shown = rowShape({ id: Schema.String })
 
-/** Whether a snapshot shows that svc itself resolved one of these refs of the Source to the commit. */
+/** True if a snapshot shows that svc itself resolved one of these refs of the Source to the commit. */
 export const isCommitOf = Effect.fn("isCommitOf")(function* (
   sourceId: SourceId | undefined,
   refs: ReadonlyArray<string>,

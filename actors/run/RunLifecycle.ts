@@ -246,7 +246,7 @@ export class RunLifecycle extends Context.Service<
         data?: EndData
       ) {
         const request = yield* requestToStop(hold)
-        // What an apply may have left behind has to be reported, whatever ended it.
+        // However an apply ended, report the objects that it may have left behind.
         if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)
         yield* held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence })
       })

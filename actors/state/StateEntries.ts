@@ -59,12 +59,12 @@ const shownId = (object: ObjectContents): string | null =>
 
 type Instance = Pick<ResourceEntry, "address" | "deposed">
 
-/** What the index already contains. */
+/** The current contents of the index. */
 export interface IndexedObjects {
   /** Whether it contains this version. */
   readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
   readonly originOf: (instance: Instance) => string
-  /** What an address of the state looks like outside. */
+  /** Converts an address of the state into the form that is stored and shown. */
   readonly shown: (address: string) => string
 }
 
