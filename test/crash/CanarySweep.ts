@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
+import { contentOf } from "../support/CanarySweep.ts"
 
 const base64Forms = (text: string): ReadonlyArray<string> =>
   // Text inside a longer string is encoded in one of three alignments; the characters at its edges depend on its neighbours.
@@ -31,14 +32,7 @@ export const sweep = (
     .flatMap(filesBelow)
     .filter((file) => !isExempt(file))
     .flatMap((file) => {
-      // Any file may vanish between the listing and the read.
-      const bytes = ((): Buffer => {
-        try {
-          return readFileSync(file)
-        } catch {
-          return Buffer.alloc(0)
-        }
-      })()
+      const bytes = contentOf(file)
       const found = needles.find(({ form }) => bytes.includes(form))
       return found === undefined ? [] : [`${file} holds ${found.text.slice(0, 12)}...`]
     })

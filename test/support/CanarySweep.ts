@@ -16,6 +16,16 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
+/** The bytes of a file; none if the server removed it after it was listed, as it does with the folder of an ended Run. */
+export const contentOf = (file: string) => {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return Buffer.alloc(0)
+    throw cause
+  }
+}
+
 /**
  * Where a secret appears unencrypted: `<file> (<form>)` for every file below `folder` whose raw bytes contain it,
  * including the database and its write-ahead log. A canary must be longer than 12 characters, so that no form is found
@@ -23,7 +33,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
  */
 export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
   filesBelow(folder).flatMap((path) => {
-    const bytes = readFileSync(path)
+    const bytes = contentOf(path)
     return canaries.flatMap((canary) =>
       encodings(canary)
         .filter(([, form]) => bytes.includes(form))

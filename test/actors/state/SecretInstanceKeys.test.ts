@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
@@ -14,6 +14,7 @@ import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { uncheckedKeys } from "../../../schema/tables/StateIndexTables.ts"
+import { contentOf } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, driven, freshKey, replanned, requestOf, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -59,7 +60,7 @@ const stored = Effect.gen(function* () {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  return [...files, backup].filter((file) => readFileSync(file).includes(canary))
+  return [...files, backup].filter((file) => contentOf(file).includes(canary))
 })
 
 const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
