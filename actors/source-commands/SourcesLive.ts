@@ -164,13 +164,14 @@ export const layer = Layer.effect(
         })
         const secret = yield* secretOf(yield* store.find(id))
         // An unknown Source gets the same response as a wrong secret, after as much work: a hook address reveals nothing.
-        const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery)
+        const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery.proofs, delivery.body)
         // The body may take half a minute: the Source and its secret may have changed meanwhile.
         const row = yield* store.find(id)
         if (row === undefined || secret === undefined || !isAuthentic || secret !== (yield* secretOf(row))) {
           return yield* new ApiError({
             code: "unauthenticated",
-            message: "The delivery does not prove that it knows the Source's secret."
+            message:
+              "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
           })
         }
         // Accepted without effect, so that the forge does not disable the hook. Not recorded either, since it may be redelivered

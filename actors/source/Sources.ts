@@ -13,6 +13,7 @@ import type {
 import type { Run } from "../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../schema/records/Source.ts"
 import type { CommandContext, IdempotentRequest } from "../Command.ts"
+import type { HookProofs } from "./SourceHook.ts"
 import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
@@ -68,9 +69,7 @@ export class Sources extends Context.Service<
     readonly hook: (
       id: SourceId,
       delivery: {
-        readonly signature256?: string | undefined
-        readonly gitlabToken?: string | undefined
-        readonly bearer?: string | undefined
+        readonly proofs: HookProofs
         readonly deliveryId?: string | undefined
         /** The forge is only testing the address and the secret. */
         readonly isPing?: boolean | undefined

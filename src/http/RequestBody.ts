@@ -91,6 +91,10 @@ export const arrivingBody = (
       if (refusal !== undefined) return yield* refusal
       if ((declaredLength(request.headers) ?? 0) > maxBytes) return yield* tooLarge(maxBytes)
       const exchange = yield* Exchange
+      if (request.source instanceof Request && request.source.body === null) {
+        exchange.bodyReceived()
+        return Stream.empty
+      }
       let length = 0
       return request.stream.pipe(
         Stream.mapError(notWhole),

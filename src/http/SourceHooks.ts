@@ -4,6 +4,7 @@ import { Sources } from "../../actors/source/Sources.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
+import { deliveryOf } from "./DeliveryHeaders.ts"
 import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
 import { pathId } from "./handlers/Commands.ts"
@@ -14,16 +15,12 @@ import { SourceHooksApi } from "./SourceHooksApi.ts"
 export const mostDeliveryBytes = 25 * 1024 * 1024
 /** How many deliveries to one Source may arrive at the same time. */
 export const mostDeliveries = 8
-const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
 const busy = new ApiError({
   code: "verification_unavailable",
   message: `${mostDeliveries} deliveries to this Source are arriving. Send it again in a moment.`,
   retryAfter: 5
 })
-
-/** The headers in which forges identify the event. A ping tests a new webhook. */
-const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
 
 /**
  * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which decides. The payload
@@ -57,24 +54,15 @@ export const sourceHooks = HttpRouter.use(
         const request = yield* HttpServerRequest.HttpServerRequest
         const { sourceId } = yield* HttpRouter.params
         const id = yield* pathId(SourceId, sourceId ?? "", "Source")
-        const header = (name: string) => request.headers[name]
-        const isPing = eventHeaders.some((name) => header(name)?.toLowerCase() === "ping")
+        const delivery = deliveryOf(request.headers)
         const { remoteAddress } = yield* Exchange
         yield* limits.consume("delivery", { address: remoteAddress })
         const delivered = sources.hook(id, {
-          signature256: header("x-hub-signature-256"),
-          gitlabToken: header("x-gitlab-token"),
-          bearer: bearerPattern.exec(header("authorization") ?? "")?.[1],
-          deliveryId:
-            header("x-github-delivery") ??
-            header("x-gitea-delivery") ??
-            header("x-forgejo-delivery") ??
-            header("x-gitlab-event-uuid"),
-          isPing,
+          ...delivery,
           body: Stream.provideService(arrivingBody(mostDeliveryBytes), HttpServerRequest.HttpServerRequest, request)
         })
         const { runIds } = yield* inTurn(id, delivered)
-        return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: isPing ? 200 : 202 })
+        return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: delivery.isPing ? 200 : 202 })
       })
     )
   })

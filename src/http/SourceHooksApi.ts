@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { accepted } from "../../schema/api/AnswerStatus.ts"
+import { deliveryHeaders } from "./DeliveryHeaders.ts"
 import { describedGroup, describedRoute, type RouteAccess } from "./description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 
-const text = Schema.optionalKey(Schema.String)
 const forge: RouteAccess = {
   security: [{ bearer: [] }, {}],
   sentence:
-    "**Access:** senders that prove the Source's webhook secret: an HMAC in `X-Hub-Signature-256`, the secret in `X-Gitlab-Token`, or as a bearer."
+    "**Access:** senders that prove the Source's webhook secret: an HMAC-SHA256 of the body in `X-Hub-Signature-256`, `X-Hub-Signature` or the signature header of Gitea, Forgejo or Gogs; a signature by the Standard Webhooks specification in `webhook-signature`; or the secret in `X-Gitlab-Token`, as a bearer or as the password of HTTP Basic. One proof is needed, and every proof in the request must be right."
 }
 
 export const HookAnswer = Schema.Struct({ accepted: Schema.Boolean, runIds: Schema.Array(Schema.String) })
@@ -18,15 +18,7 @@ export class SourceHooksApi extends describedGroup("sourceHooks", "Webhooks of f
   .add(
     HttpApiEndpoint.post("deliver", "/hooks/sources/:sourceId", {
       params: { sourceId: Schema.String },
-      headers: {
-        "x-hub-signature-256": text,
-        "x-gitlab-token": text,
-        "x-github-event": text,
-        "x-github-delivery": text,
-        "x-gitea-delivery": text,
-        "x-forgejo-delivery": text,
-        "x-gitlab-event-uuid": text
-      },
+      headers: Object.fromEntries(deliveryHeaders.map((name) => [name, Schema.optionalKey(Schema.String)])),
       payload: Schema.Json,
       success: [HookAnswer.pipe(accepted), HookAnswer]
     }).annotateMerge(

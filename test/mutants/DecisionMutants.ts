@@ -93,12 +93,14 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
   }),
   ...guardsOf("actors/source/SourceHook.ts", "test/actors/source/SourceHook.test.ts", {
-    "hook: exactly one proof": ["if (given.length !== 1) return false", "if (given.length === 0) return false"],
-    "hook: its signature": [
-      "return sameText(secret, proof.signature256, expected)",
-      "return expected !== proof.signature256.slice(7)"
+    "hook: a proof": ["if (secrets.length + signatures.length === 0 && standard === undefined) return false", ""],
+    "hook: every proof is right": ["return !verdicts.includes(false)", "return verdicts.includes(true)"],
+    "hook: its signature": ["sameText(secret, value, signature)", "sameText(secret, signature, signature)"],
+    "hook: its standard signature": [
+      "sameText(secret, value, standardSignature)",
+      "sameText(secret, standardSignature, standardSignature)"
     ],
-    "hook: its secret": [`proof.gitlabToken ?? proof.bearer ?? "", secret)`, "secret, secret)"]
+    "hook: its secret": ["sameText(secret, value, secret)", "sameText(secret, secret, secret)"]
   }),
   ...guardsOf("actors/identity/RedirectUris.ts", "test/actors/identity/RedirectUris.test.ts", {
     "redirect: fragments": [`if (text.includes("#"))`, `if (url.hash !== "")`],

@@ -109,7 +109,7 @@ describe("nothing starts without a person", () => {
       const request = { workspaceId, name: "hooked", url, defaultRef: "hooked", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
       const body = Stream.make(new TextEncoder().encode("{}"))
-      const hook = sources.hook(source.id, { bearer: hookSecret, body, deliveryId: "one" })
+      const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
       // The first transaction records the delivery.
       expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))

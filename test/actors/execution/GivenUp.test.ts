@@ -171,7 +171,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const { hookSecret = "" } = yield* sources.renewHookSecret(context, capsule.sourceId, 1, undefined)
   yield* commit(capsule.name, { "main.tf": demoModule(`${pureModule["main.tf"]} # newer`) })
   const body = Stream.make(new TextEncoder().encode("{}"))
-  const { runIds } = yield* sources.hook(capsule.sourceId, { bearer: hookSecret, body })
+  const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
   // What one Run hands over may start the next.
   for (const _ of ["the plan", "its apply", "what follows"]) {

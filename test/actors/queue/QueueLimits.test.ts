@@ -77,7 +77,11 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
       autoSync: true
     })
     const deliver = (deliveryId: string) =>
-      sources.hook(source.id, { bearer: hookSecret, body: Stream.make(new TextEncoder().encode("{}")), deliveryId })
+      sources.hook(source.id, {
+        proofs: { secrets: [hookSecret] },
+        body: Stream.make(new TextEncoder().encode("{}")),
+        deliveryId
+      })
     const syncs = Effect.map(
       (yield* Runs).list(workspaceId, { sourceId: source.id, includeLooks: true }, { limit: 10 }),
       ({ items }) => items

@@ -47,12 +47,12 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       const { hookSecret, source } = yield* sources.create(context, request)
       const payload = bytes(`{"ref":"refs/heads/elsewhere"}`)
       const body = Stream.make(payload)
-      const signature256 = `sha256=${createHmac("sha256", hookSecret).update(payload).digest("hex")}`
+      const signature = `sha256=${createHmac("sha256", hookSecret).update(payload).digest("hex")}`
 
-      const proofs = [{ signature256 }, { gitlabToken: hookSecret }, { bearer: hookSecret }]
+      const offered = [{ signatures: [signature] }, { secrets: [hookSecret] }]
       const accepted: Array<RunId> = []
-      for (const [index, proof] of proofs.entries()) {
-        const delivery = { ...proof, body, deliveryId: `delivery-${index}` }
+      for (const [index, proofs] of offered.entries()) {
+        const delivery = { proofs, body, deliveryId: `delivery-${index}` }
         const { runIds } = yield* sources.hook(source.id, delivery)
         expect(runIds).toHaveLength(1)
         accepted.push(...runIds.map((id) => RunId.make(id)))
@@ -66,39 +66,40 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
 
       const refused = [
         {},
-        { signature256: `sha256=${"0".repeat(64)}` },
-        { signature256: signature256.slice(0, -1) },
-        { gitlabToken: `${hookSecret}x` },
-        { bearer: "" },
-        { signature256, bearer: "wrong" }
+        { signatures: [`sha256=${"0".repeat(64)}`] },
+        { signatures: [signature.slice(0, -1)] },
+        { secrets: [`${hookSecret}x`] },
+        { secrets: [""] },
+        { signatures: [signature], secrets: ["wrong"] }
       ]
-      for (const proof of refused) {
-        expect((yield* Effect.flip(sources.hook(source.id, { ...proof, body }))).code).toBe("unauthenticated")
+      for (const proofs of refused) {
+        expect((yield* Effect.flip(sources.hook(source.id, { proofs, body }))).code).toBe("unauthenticated")
       }
       const other = bytes(`{"ref":"refs/heads/other"}`)
-      expect((yield* Effect.flip(sources.hook(source.id, { signature256, body: Stream.make(other) }))).code).toBe(
-        "unauthenticated"
-      )
+      expect(
+        (yield* Effect.flip(sources.hook(source.id, { proofs: { signatures: [signature] }, body: Stream.make(other) })))
+          .code
+      ).toBe("unauthenticated")
 
       // A delivery is remembered for a day.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_deliveries SET received_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
-      const late = yield* sources.hook(source.id, { bearer: hookSecret, body, deliveryId: "delivery-0" })
+      const late = yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-0" })
       expect(late.runIds).toHaveLength(1)
       yield* Effect.forEach(late.runIds, (id) => settled(RunId.make(id)))
       // A delivery that could not be processed may be sent again.
       yield* sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no runs'); END`
-      const failing = { bearer: hookSecret, body, deliveryId: "delivery-9" }
+      const failing = { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-9" }
       expect((yield* Effect.exit(sources.hook(source.id, failing)))._tag).toBe("Failure")
       yield* sql`DROP TRIGGER no_runs`
       expect((yield* sources.hook(source.id, failing)).runIds).toHaveLength(1)
 
       // Nothing starts in an archived Workspace; once it is restored, the same delivery is processed.
-      const put = { bearer: hookSecret, body, deliveryId: "delivery-archived" }
+      const put = { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-archived" }
       yield* archived(
         Effect.gen(function* () {
           expect((yield* sources.hook(source.id, put)).runIds).toEqual([])
-          expect((yield* Effect.flip(sources.hook(source.id, { ...put, bearer: "wrong" }))).code).toBe(
+          expect((yield* Effect.flip(sources.hook(source.id, { ...put, proofs: { secrets: ["wrong"] } }))).code).toBe(
             "unauthenticated"
           )
           expect((yield* Effect.flip(sources.sync(context, source.id, {}))).code).toBe("failed_precondition")
@@ -109,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       yield* Effect.forEach(restored.runIds, (id) => settled(RunId.make(id)))
 
       yield* sources.update(context, source.id, { status: "disabled" })
-      expect((yield* sources.hook(source.id, { bearer: hookSecret, body })).runIds).toEqual([])
+      expect((yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body })).runIds).toEqual([])
       expect((yield* Effect.flip(sources.sync(context, source.id, {}))).code).toBe("failed_precondition")
     })
   )

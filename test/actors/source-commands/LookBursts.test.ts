@@ -31,7 +31,10 @@ describe("a burst of deliveries", () => {
       yield* commit("burst", greeting("one"))
       const request = { workspaceId, name: "burst", url, defaultRef: "burst", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
-      const delivered = Effect.map(sources.hook(source.id, { bearer: hookSecret, body }), ({ runIds }) => runIds)
+      const delivered = Effect.map(
+        sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }),
+        ({ runIds }) => runIds
+      )
 
       // Two syncs are running, and both have already found the commit: a delivery that arrives now may announce another one.
       const first = yield* delivered

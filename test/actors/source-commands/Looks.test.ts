@@ -30,8 +30,8 @@ const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
 })
 
 /** Delivers a webhook, and waits for the syncs it started. */
-const delivered = Effect.fnUntraced(function* (id: SourceId, bearer: string) {
-  const { runIds } = yield* (yield* Sources).hook(id, { bearer, body })
+const delivered = Effect.fnUntraced(function* (id: SourceId, secret: string) {
+  const { runIds } = yield* (yield* Sources).hook(id, { proofs: { secrets: [secret] }, body })
   return yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
 })
 
@@ -73,14 +73,14 @@ describe("a Source's automatic syncs", () => {
       const { context } = yield* TestPlane
       const sources = yield* Sources
       const { hookSecret, id } = yield* sourceOf("silent", false)
-      const delivery = { bearer: hookSecret, body, deliveryId: "silent-1" }
+      const delivery = { proofs: { secrets: [hookSecret] }, body, deliveryId: "silent-1" }
       expect((yield* sources.hook(id, delivery)).runIds).toEqual([])
       expect(yield* scheduled(id)).toEqual([])
       expect((yield* lanesOf(id)).map(({ nextLookAt }) => nextLookAt)).toEqual([undefined])
 
       yield* sources.update(context, id, { autoSync: true })
       expect((yield* sources.hook(id, { ...delivery, isPing: true })).runIds).toEqual([])
-      expect((yield* Effect.flip(sources.hook(id, { body, bearer: "wrong", isPing: true }))).code).toBe(
+      expect((yield* Effect.flip(sources.hook(id, { body, proofs: { secrets: ["wrong"] }, isPing: true }))).code).toBe(
         "unauthenticated"
       )
       // A delivery that had no effect may be sent again.

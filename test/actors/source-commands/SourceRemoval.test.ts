@@ -96,7 +96,9 @@ describe("a Source that is removed", () => {
       expect(yield* sql`SELECT source_id FROM deferred_syncs WHERE source_id = ${source.id}`).toEqual([])
       expect(yield* Effect.promise(() => Bun.file(file).exists())).toBe(false)
       expect(yield* sql`SELECT hook_secret FROM sources WHERE id = ${source.id}`).toEqual([{ hook_secret: "" }])
-      expect(yield* codeOf(sources.hook(source.id, { bearer: hookSecret, body }))).toBe("unauthenticated")
+      expect(yield* codeOf(sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }))).toBe(
+        "unauthenticated"
+      )
 
       // Nothing starts it again, and nothing changes it.
       yield* sql`UPDATE sources SET last_synced_at = NULL, auto_sync = 1 WHERE id = ${source.id}`

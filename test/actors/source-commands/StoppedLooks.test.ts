@@ -86,9 +86,9 @@ const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   return { looked, runs: all.map(({ status, type }) => `${type} ${status}`), adopted }
 })
 
-const byWebhook = Effect.fnUntraced(function* (capsule: Capsule, bearer: string) {
+const byWebhook = Effect.fnUntraced(function* (capsule: Capsule, secret: string) {
   const body = Stream.make(new TextEncoder().encode("{}"))
-  const { runIds } = yield* (yield* Sources).hook(capsule.sourceId, { bearer, body })
+  const { runIds } = yield* (yield* Sources).hook(capsule.sourceId, { proofs: { secrets: [secret] }, body })
   return RunId.make(runIds[0] ?? "")
 })
 

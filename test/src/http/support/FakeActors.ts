@@ -44,6 +44,7 @@ import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { type NeedPage, Needs } from "../../../../actors/needs/Needs.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
+import { hookIsAuthentic } from "../../../../actors/source/SourceHook.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
 import { ResourceHistory } from "../../../../actors/state/ResourceHistory.ts"
 import { StateResources } from "../../../../actors/state/StateResources.ts"
@@ -83,12 +84,19 @@ export const fakeSources = Sources.of({
   installModules: refuse,
   file: refuse,
   report: refuse,
-  hook: (_, delivery) =>
-    delivery.bearer === "hook-secret"
-      ? Effect.map(Stream.mkString(Stream.decodeText(delivery.body)), (text) => ({
-          runIds: delivery.isPing === true ? [] : [ranFor(text)]
-        }))
-      : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
+  hook: Effect.fnUntraced(function* (_, { body, isPing, proofs }) {
+    let text = ""
+    const decoder = new TextDecoder()
+    const read = Stream.tap(body, (bytes) =>
+      Effect.sync(() => {
+        if (text.length < 1000) text += decoder.decode(bytes, { stream: true })
+      })
+    )
+    if (!(yield* hookIsAuthentic("hook-secret", proofs, read))) {
+      return yield* new ApiError({ code: "unauthenticated", message: "The delivery is not signed." })
+    }
+    return { runIds: isPing === true ? [] : [ranFor(text)] }
+  })
 })
 
 const noNeeds: NeedPage = {

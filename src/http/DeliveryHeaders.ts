@@ -1,0 +1,90 @@
+import type { Headers } from "effect/http"
+import type { HookProofs } from "../../actors/source/SourceHook.ts"
+
+/** The headers by which forges, and everything that sends webhooks as they do, prove and describe a delivery. */
+export const deliveryHeaders = [
+  "x-hub-signature-256",
+  "x-hub-signature",
+  "x-gitea-signature",
+  "x-forgejo-signature",
+  "x-gogs-signature",
+  "x-gitlab-token",
+  "webhook-id",
+  "webhook-timestamp",
+  "webhook-signature",
+  "x-github-event",
+  "x-gitea-event",
+  "x-forgejo-event",
+  "x-gogs-event",
+  "x-event-key",
+  "x-github-delivery",
+  "x-gitea-delivery",
+  "x-forgejo-delivery",
+  "x-gogs-delivery",
+  "idempotency-key",
+  "x-request-uuid",
+  "x-request-id"
+] as const
+type DeliveryHeader = (typeof deliveryHeaders)[number]
+
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
+const basicPattern = /^basic ([A-Za-z0-9+/]{1,1024}={0,2})$/i
+
+/** The secret in an `Authorization` header: a bearer token, or the password of any user name. */
+const authorizationSecret = (value: string): string | undefined => {
+  const credentials = basicPattern.exec(value)?.[1]
+  if (credentials === undefined) return bearerPattern.exec(value)?.[1]
+  const text = Buffer.from(credentials, "base64").toString()
+  const colon = text.indexOf(":")
+  return colon === -1 ? undefined : text.slice(colon + 1)
+}
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== ""
+
+export interface Delivery {
+  readonly proofs: HookProofs
+  readonly deliveryId: string | undefined
+  readonly isPing: boolean
+}
+
+/** What the headers of a delivery contain, whichever forge sent it. */
+export const deliveryOf = (headers: Headers.Headers): Delivery => {
+  const of = (name: DeliveryHeader) => headers[name]
+  const standardSignatures = of("webhook-signature")
+  const eventKey = of("x-event-key")
+  // A forge without a secret sends these headers without a value: such a header is no proof. SHA-1 is none either; GitHub,
+  // Gitea and Forgejo send it together with SHA-256.
+  const signatures = [
+    of("x-hub-signature-256"),
+    of("x-hub-signature")?.startsWith("sha1=") === true ? undefined : of("x-hub-signature"),
+    ...([of("x-gitea-signature"), of("x-forgejo-signature"), of("x-gogs-signature")] as const).map((hex) =>
+      isSet(hex) ? `sha256=${hex}` : undefined
+    )
+  ]
+  return {
+    proofs: {
+      signatures: signatures.filter((value) => isSet(value) && value !== "sha256="),
+      secrets: [of("x-gitlab-token"), authorizationSecret(headers["authorization"] ?? "")].filter(isSet),
+      standard: isSet(standardSignatures)
+        ? { id: of("webhook-id") ?? "", timestamp: of("webhook-timestamp") ?? "", signatures: standardSignatures }
+        : undefined
+    },
+    // GitLab's `X-Gitlab-Event-UUID` is not the id of a delivery: events that cause each other share it.
+    deliveryId: [
+      of("x-github-delivery"),
+      of("x-gitea-delivery"),
+      of("x-forgejo-delivery"),
+      of("x-gogs-delivery"),
+      of("webhook-id"),
+      of("idempotency-key"),
+      of("x-request-uuid"),
+      // Proxies set it as well, but only Bitbucket Data Center sends it with the key of an event.
+      eventKey === undefined ? undefined : of("x-request-id")
+    ].find(isSet),
+    isPing:
+      eventKey?.toLowerCase() === "diagnostics:ping" ||
+      (["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"] as const).some(
+        (name) => of(name)?.toLowerCase() === "ping"
+      )
+  }
+}
