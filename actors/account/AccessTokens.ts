@@ -203,7 +203,9 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      const { nextCursor, tokens } = yield* readPage({ route: "account.tokens", subject }, page)
+      // An automation's tokens are listed by other people: the cursor belongs to the caller as well.
+      const binding = { route: "account.tokens", subject, filter: [page.subject] }
+      const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }
     }),
     inventory: Effect.fn("AccessTokens.inventory")(function* (subject, page) {

@@ -42,7 +42,12 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof RevokedConnection.Type, ApiError>
     /** Connections that have expired, or will within `connectionExpiryNotice`, and have not been revoked. */
     readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
-    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
+    /** Connections that the Workspace may use, of one kind or of all. */
+    readonly list: (
+      workspaceId: WorkspaceId,
+      page: PageRequest,
+      kind?: Connection["kind"]
+    ) => Effect.Effect<Page<Connection>, ApiError>
     /** Git Connections that Sources use but that are not sent anywhere until their origins are confirmed. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Prepares an authorization at the helper's server; returns where to send the browser. */

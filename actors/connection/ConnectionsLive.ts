@@ -64,7 +64,7 @@ export const layer = Layer.effect(
       test: (context, id) => command(id, "Test", { context }),
       confirmOrigins: (context, id, origins) => command(id, "ConfirmOrigins", { context, origins }),
       revoke: (context, id) => command(id, "Revoke", { context }),
-      list: Effect.fn("Connections.list")(function* (workspaceId, page) {
+      list: Effect.fn("Connections.list")(function* (workspaceId, page, kind) {
         const rows = yield* pageOfRows(
           ListedConnection,
           sql,
@@ -72,8 +72,12 @@ export const layer = Layer.effect(
           {
             route: "connections.list",
             newestFirst: false,
-            conditions: [sql`removed_at IS NULL`, sql`(workspace_id = ${workspaceId} OR scope = 'operator')`],
-            filter: [workspaceId]
+            conditions: [
+              sql`removed_at IS NULL`,
+              sql`(workspace_id = ${workspaceId} OR scope = 'operator')`,
+              ...(kind === undefined ? [] : [sql`kind = ${kind}`])
+            ],
+            filter: [workspaceId, kind]
           },
           page
         )

@@ -2,7 +2,7 @@
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined
-  /** The subject whose list it is: another subject's cursor is rejected. */
+  /** The subject that asks for the list: another subject's cursor is rejected. */
   readonly subject?: string | undefined
 }
 

@@ -45,7 +45,7 @@ export class WorkspacePools extends Context.Service<
           WHERE workspace_id = ${workspaceId} ORDER BY pool, name`)
 
       const pools = Effect.fn("WorkspacePools.pools")(function* (workspaceId: WorkspaceId, page: PageRequest) {
-        const binding = { route: "agentPools.list", subject: "", filter: [workspaceId] }
+        const binding = { route: "agentPools.list", subject: page.subject ?? "", filter: [workspaceId] }
         const [after = ""] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 1)
         const rows = yield* Effect.orDie(AssignedPool.rows(sql)`SELECT p.*, w.assigned_at,
             (SELECT COUNT(*) FROM runs r WHERE r.status = 'queued' AND r.workspace_id = w.workspace_id
@@ -89,7 +89,7 @@ export class WorkspacePools extends Context.Service<
         pool: string | undefined,
         page: PageRequest
       ) {
-        const binding = { route: "agentPools.agents", subject: "", filter: [workspaceId, pool] }
+        const binding = { route: "agentPools.agents", subject: page.subject ?? "", filter: [workspaceId, pool] }
         const [inPool = "", name = "", id = ""] =
           page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 3)
         const rows = yield* Effect.orDie(BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a

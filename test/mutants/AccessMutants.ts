@@ -16,6 +16,13 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     test: "test/src/accounts/RevokedSession.test.ts"
   },
   {
+    name: "lists: a cursor belongs to the caller",
+    file: "src/http/handlers/Commands.ts",
+    text: "cursor: query.cursor, subject }",
+    broken: "cursor: query.cursor, subject: subject.slice(0, 4) }",
+    test: "test/src/http/ListCursors.test.ts"
+  },
+  {
     name: "admission: checked again in the transaction",
     file: "actors/database/Transaction.ts",
     text: "isNested ? effect : readmitted(effect)",

@@ -17,11 +17,11 @@ export const agentPoolHandlers = HttpApiBuilder.group(
     const runs = yield* Runs
     return storedAnswers("agentPools", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* pools.pools(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* pools.pools(yield* authorisedWorkspace, yield* pageRequest(query))
         return { agentPools: page.items, ...cursorOf(page) }
       }),
       agents: Effect.fnUntraced(function* ({ query: { pool, ...query } }) {
-        const page = yield* pools.agents(yield* authorisedWorkspace, pool, pageRequest(query))
+        const page = yield* pools.agents(yield* authorisedWorkspace, pool, yield* pageRequest(query))
         return { agents: page.items, ...cursorOf(page) }
       }),
       release: Effect.fnUntraced(function* ({ params, payload: { fence, reason } }) {

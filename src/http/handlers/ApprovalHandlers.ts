@@ -27,7 +27,7 @@ export const approvalHandlers = HttpApiBuilder.group(
     const read = yield* ReadSql
     return storedAnswers("approvals", handlers).handleAll({
       rules: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* rules.list(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* rules.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return { approvalRules: page.items, ...cursorOf(page) }
       }),
       createRule: Effect.fnUntraced(function* ({ payload }) {
@@ -58,7 +58,7 @@ export const teamHandlers = HttpApiBuilder.group(
     const teams = yield* Teams
     return storedAnswers("teams", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* teams.list(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* teams.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return { teams: page.items, ...cursorOf(page) }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {

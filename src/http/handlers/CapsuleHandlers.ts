@@ -67,15 +67,15 @@ export const capsuleHandlers = HttpApiBuilder.group(
         return { usage: yield* capsules.usage(yield* capsuleOf(params)) }
       }),
       autoUpdateDecisions: Effect.fnUntraced(function* ({ params, query }) {
-        const page = yield* capsules.autoUpdateDecisions(yield* capsuleOf(params), pageRequest(query))
+        const page = yield* capsules.autoUpdateDecisions(yield* capsuleOf(params), yield* pageRequest(query))
         return { decisions: page.items, ...cursorOf(page) }
       }),
       stateVersions: Effect.fnUntraced(function* ({ params, query }) {
-        const page = yield* capsules.stateVersions(yield* capsuleOf(params), pageRequest(query))
+        const page = yield* capsules.stateVersions(yield* capsuleOf(params), yield* pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
       dependencies: Effect.fnUntraced(function* ({ params, query }) {
-        const page = yield* dependencies.list(yield* capsuleOf(params), pageRequest(query))
+        const page = yield* dependencies.list(yield* capsuleOf(params), yield* pageRequest(query))
         return { dependencies: page.items, ...cursorOf(page) }
       }),
       createDependency: Effect.fnUntraced(function* ({ params, payload }) {
@@ -91,7 +91,7 @@ export const capsuleHandlers = HttpApiBuilder.group(
       }),
       replaceProviderBindings: retired,
       configs: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* capsules.installConfigs(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* capsules.installConfigs(yield* authorisedWorkspace, yield* pageRequest(query))
         return { capsuleConfigs: page.items, ...cursorOf(page) }
       }),
       config: Effect.fnUntraced(function* ({ params }) {

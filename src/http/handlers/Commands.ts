@@ -47,10 +47,12 @@ export const maybeIdempotent = (
 ): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
   headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
 
+/** The page that this request asks for. Its cursor belongs to the caller. */
 export const pageRequest = (query: {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
-}): PageRequest => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor })
+}): Effect.Effect<PageRequest, never, Caller> =>
+  Effect.map(Caller, ({ subject }) => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor, subject }))
 
 /** A list's cursor as it appears in the response. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>

@@ -56,7 +56,7 @@ export const connectionHandlers = HttpApiBuilder.group(
     const declared = (helperId: string) => Effect.provideService(findHelper(helperId), OAuthHelpers, helpers)
     return storedAnswers("connections", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* connections.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return { connections: page.items, ...cursorOf(page) }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -106,14 +106,14 @@ export const connectionHandlers = HttpApiBuilder.group(
         return seeOther(`${baseUrl}/w/${handle}/connections?connected=${connection.id}`)
       }),
       providerConnections: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
-        return { providerConnections: page.items.filter(({ kind }) => kind === "provider"), ...cursorOf(page) }
+        const page = yield* connections.list(yield* authorisedWorkspace, yield* pageRequest(query), "provider")
+        return { providerConnections: page.items, ...cursorOf(page) }
       }),
       recipes: Effect.fnUntraced(function* () {
         return { credentialRecipes: yield* connections.recipes, oauthHelpers: yield* connections.helpers }
       }),
       outputShares: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* shares.list(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* shares.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return { outputShares: page.items, ...cursorOf(page) }
       }),
       createOutputShare: Effect.fnUntraced(function* ({ payload }) {

@@ -94,8 +94,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
         return { latestRuns: yield* runs.latest(yield* authorisedWorkspace, ids) }
       }),
       needs: Effect.fnUntraced(function* ({ query }) {
-        const caller = yield* Caller
-        const page = yield* needs.list(yield* authorisedWorkspace, { ...pageRequest(query), subject: caller.subject })
+        const page = yield* needs.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return {
           needs: page.items,
           total: page.total,

@@ -34,7 +34,7 @@ export const invitationHandlers = HttpApiBuilder.group(
     return storedAnswers("invitations", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        const page = yield* invitations.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        const page = yield* invitations.list(yield* authorisedWorkspace, subject, yield* pageRequest(query))
         return { invitations: page.items, ...cursorOf(page) }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {

@@ -20,7 +20,7 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
     const leftOvers = yield* CapsuleLeftOvers
     return storedAnswers("leftOverStates", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ params, query: { runId, ...query } }) {
-        const page = yield* leftOvers.list(yield* capsuleOf(params), { runId }, pageRequest(query))
+        const page = yield* leftOvers.list(yield* capsuleOf(params), { runId }, yield* pageRequest(query))
         return { leftOverStates: page.items, ...cursorOf(page) }
       }),
       read: Effect.fnUntraced(function* ({ params }) {

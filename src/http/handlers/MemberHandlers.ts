@@ -26,7 +26,7 @@ export const memberHandlers = HttpApiBuilder.group(
         return { departure: yield* members.departure(yield* memberScope, params.subject) }
       }),
       tokens: Effect.fnUntraced(function* ({ params, query }) {
-        const page = yield* tokens.list(yield* memberScope, params.subject, pageRequest(query))
+        const page = yield* tokens.list(yield* memberScope, params.subject, yield* pageRequest(query))
         return { tokens: page.items, ...cursorOf(page) }
       }),
       createToken: Effect.fnUntraced(function* ({ params, payload }) {

@@ -31,7 +31,7 @@ export const sourceHandlers = HttpApiBuilder.group(
     const sources = yield* Sources
     return storedAnswers("sources", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* sources.list(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* sources.list(yield* authorisedWorkspace, yield* pageRequest(query))
         return { sources: page.items, ...cursorOf(page) }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -58,7 +58,7 @@ export const sourceHandlers = HttpApiBuilder.group(
         return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }
       }),
       snapshots: Effect.fnUntraced(function* ({ params, query }) {
-        const page = yield* sources.snapshots(yield* sourceOf(params), pageRequest(query))
+        const page = yield* sources.snapshots(yield* sourceOf(params), yield* pageRequest(query))
         return { snapshots: page.items, ...cursorOf(page) }
       }),
       installModules: Effect.fnUntraced(function* ({ params }) {

@@ -16,18 +16,18 @@ export const stateResourceHandlers = HttpApiBuilder.group(
     return storedAnswers("stateResources", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
-        const { indexed, stateVersionId, ...page } = yield* resources.list(id, query, pageRequest(query))
+        const { indexed, stateVersionId, ...page } = yield* resources.list(id, query, yield* pageRequest(query))
         const of = stateVersionId === undefined ? {} : { stateVersionId }
         return { resources: page.items, ...of, indexed, ...cursorOf(page) }
       }),
       history: Effect.fnUntraced(function* ({ params, query }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
-        const { drift, indexed, ...page } = yield* histories.history(id, query, pageRequest(query))
+        const { drift, indexed, ...page } = yield* histories.history(id, query, yield* pageRequest(query))
         return { events: page.items, ...(drift === undefined ? {} : { drift }), indexed, ...cursorOf(page) }
       }),
       difference: Effect.fnUntraced(function* ({ params, query }) {
         const id = yield* pathId(StateVersionId, params.stateVersionId, "StateVersion")
-        const { difference, nextCursor } = yield* resources.difference(id, query.from, pageRequest(query))
+        const { difference, nextCursor } = yield* resources.difference(id, query.from, yield* pageRequest(query))
         return { difference, ...(nextCursor === undefined ? {} : { nextCursor }) }
       })
     })

@@ -39,7 +39,7 @@ export const tokenHandlers = HttpApiBuilder.group(
     const authority = yield* TokenAuthority
     return storedAnswers("accountTokens", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* tokens.list(yield* owner, pageRequest(query))
+        const page = yield* tokens.list(yield* owner, yield* pageRequest(query))
         return {
           tokens: page.items,
           ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor })
@@ -65,7 +65,7 @@ export const tokenHandlers = HttpApiBuilder.group(
         }
       }),
       inventory: Effect.fnUntraced(function* ({ query }) {
-        return yield* tokens.inventory(yield* owner, pageRequest(query))
+        return yield* tokens.inventory(yield* owner, yield* pageRequest(query))
       }),
       current: Effect.fnUntraced(function* () {
         return yield* authority.current(yield* presentedBearer)

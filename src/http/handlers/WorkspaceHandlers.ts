@@ -88,7 +88,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       members: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        const page = yield* members.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        const page = yield* members.list(yield* authorisedWorkspace, subject, yield* pageRequest(query))
         return { members: page.items, ...cursorOf(page) }
       }),
       addMember: Effect.fnUntraced(function* ({ payload }) {
@@ -117,7 +117,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       projects: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        const page = yield* projects.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        const page = yield* projects.list(yield* authorisedWorkspace, subject, yield* pageRequest(query))
         return { projects: page.items, ...cursorOf(page) }
       }),
       createProject: Effect.fnUntraced(function* ({ payload }) {
@@ -143,11 +143,11 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const { action, actor, capsuleId, runId, since, until } = query
         const id = yield* authorisedWorkspace
         const filter = { action, actor, capsuleId, runId, since, until }
-        const page = yield* audit.list(id, subject, filter, pageRequest(query))
+        const page = yield* audit.list(id, subject, filter, yield* pageRequest(query))
         return { events: page.items, ...cursorOf(page) }
       }),
       materializationFailures: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* interfaces.failures(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* interfaces.failures(yield* authorisedWorkspace, yield* pageRequest(query))
         return { failures: page.items, ...cursorOf(page) }
       }),
       retryMaterialization: Effect.fnUntraced(function* ({ params, payload }) {
@@ -171,7 +171,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       billing: () => Effect.succeed({ billing: { mode: "disabled" as const } }),
       backups: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* capsules.backups(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* capsules.backups(yield* authorisedWorkspace, yield* pageRequest(query))
         return { backups: page.items, ...cursorOf(page) }
       }),
       createBackup: Effect.fnUntraced(function* () {
@@ -184,7 +184,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return yield* capsules.driftCheckAll(yield* commandContext, yield* authorisedWorkspace)
       }),
       currentStateVersions: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* capsules.currentStateVersions(yield* authorisedWorkspace, pageRequest(query))
+        const page = yield* capsules.currentStateVersions(yield* authorisedWorkspace, yield* pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
       runs: Effect.fnUntraced(function* ({ query }) {
@@ -192,10 +192,10 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const id = yield* authorisedWorkspace
         const wanted = { ...filter, includeLooks: includeLooks === "true" }
         if (view === "changes") {
-          const page = yield* runs.changes(id, wanted, pageRequest(query))
+          const page = yield* runs.changes(id, wanted, yield* pageRequest(query))
           return { runs: page.items, folded: page.folded, ...cursorOf(page) }
         }
-        const page = yield* runs.list(id, wanted, pageRequest(query))
+        const page = yield* runs.list(id, wanted, yield* pageRequest(query))
         return { runs: page.items, ...cursorOf(page) }
       }),
       runFacets: Effect.fnUntraced(function* ({ query }) {
@@ -205,7 +205,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const { projectId, status } = query
         const { limits } = yield* Caller
         const filter = { projectId, status, ...limits }
-        const page = yield* capsules.list(yield* authorisedWorkspace, filter, pageRequest(query))
+        const page = yield* capsules.list(yield* authorisedWorkspace, filter, yield* pageRequest(query))
         return { capsules: page.items, ...cursorOf(page) }
       })
     })
