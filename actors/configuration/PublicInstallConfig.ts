@@ -1,6 +1,7 @@
 import { Effect, type Schema } from "effect"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
 import { storedJson, storedRecord } from "../database/StoredRecord.ts"
@@ -98,8 +99,29 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   )
 
-/** The Workspaces in which an id refers to a ready-made configuration. */
-export const readyMadePlaces = ({ baseConfigs }: OperatorConfigsShape, id: string) => {
-  const digests = baseConfigs.map(digestOfBase)
-  return (workspaceId: WorkspaceId): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)
+/**
+ * Finds the Workspace in which an id refers to a ready-made configuration. Such an id cannot be reversed, so the ids of all
+ * Workspaces are derived once for each set of base configurations, and only when somebody looks up an unknown id.
+ */
+export const readyMadeOwners = (operator: OperatorConfigsShape) => {
+  let derivedFrom: OperatorConfigsShape["baseConfigs"] = []
+  const owners = new Map<string, WorkspaceId>()
+  const known = new Set<WorkspaceId>()
+  return Effect.fnUntraced(function* (id: string, workspaces: Effect.Effect<ReadonlyArray<WorkspaceId>, ApiError>) {
+    if (operator.baseConfigs.length === 0) return undefined
+    const all = yield* workspaces
+    const { baseConfigs } = operator
+    if (baseConfigs !== derivedFrom) {
+      derivedFrom = baseConfigs
+      owners.clear()
+      known.clear()
+    }
+    const digests = baseConfigs.map(digestOfBase)
+    for (const workspaceId of all) {
+      if (known.has(workspaceId)) continue
+      known.add(workspaceId)
+      for (const digest of digests) owners.set(readyMadeId(workspaceId, digest), workspaceId)
+    }
+    return owners.get(id)
+  })
 }

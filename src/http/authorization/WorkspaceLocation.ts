@@ -1,10 +1,11 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/configuration/OperatorConfigs.ts"
-import { readyMadePlaces } from "../../../actors/configuration/PublicInstallConfig.ts"
+import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
+import { readyMadeOwners } from "../../../actors/configuration/PublicInstallConfig.ts"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { rowShape } from "../../../actors/database/Table.ts"
 import { effectiveRole } from "../../../actors/team/CurrentRights.ts"
 import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
@@ -47,6 +48,8 @@ const LocatedRow = Schema.Struct({
   /** The highest role that teams grant for the Capsule, as its index in `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
+
+const WorkspaceIds = rowShape({ id: WorkspaceId })
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 
@@ -118,23 +121,6 @@ const readMemberships = (rows: Effect.Effect<unknown, SqlError>) =>
     Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
   )
 
-/**
- * A configuration provided by the operator has no record: its id contains the caller's Workspace in which it was
- * listed.
- */
-const locateReadyMade = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  operator: OperatorConfigsShape,
-  id: string,
-  subject: string
-) {
-  const places = readyMadePlaces(operator, id)
-  const memberships =
-    yield* readMemberships(sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
-    FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.subject = ${subject}`)
-  return located(memberships.filter(({ workspaceId }) => workspaceId !== null && places(workspaceId)))
-})
-
 const recordedPlaces = (sql: SqlClient.SqlClient, locator: WorkspaceLocator, id: string, subject: string) => {
   switch (locator) {
     case "path.workspaceId":
@@ -173,7 +159,7 @@ const nounOf = (locator: WorkspaceLocator): string => {
  */
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
-  const operator = yield* OperatorConfigs
+  const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
   const memory = yield* ReadMemory
   // A caller or a record is rarely looked up both ways, so each way has its own cache.
   const recordedBy = (locator: WorkspaceLocator) =>
@@ -182,16 +168,24 @@ export const locateWorkspaces = Effect.gen(function* () {
       const [subject, id] = [key.slice(0, end), key.slice(end + separator.length)]
       return Effect.map(readMemberships(recordedPlaces(sql, locator, id, subject)), located)
     })
+  const everyWorkspace = WorkspaceIds.rows(sql)`SELECT id FROM workspaces`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id)),
+    Effect.catch((error) => Effect.andThen(Effect.logError("The Workspaces could not be read", error), unavailable))
+  )
   const finders = new Map<WorkspaceLocator, ReturnType<typeof recordedBy>>()
 
   return (locator: WorkspaceLocator) => {
     const recorded = finders.get(locator) ?? recordedBy(locator)
     finders.set(locator, recorded)
     const noun = nounOf(locator)
+    // A configuration provided by the operator has no record: its id is derived from the Workspace in which it is listed.
     const unrecorded = Effect.fnUntraced(function* (id: string, subject: string) {
-      const readyMade =
-        locator === "path.capsuleConfigId" ? yield* locateReadyMade(sql, operator, id, subject) : undefined
-      return readyMade ?? (yield* notFound(noun))
+      const owner = locator === "path.capsuleConfigId" ? yield* ownerOfReadyMade(id, everyWorkspace) : undefined
+      const found =
+        owner === undefined
+          ? undefined
+          : located(yield* readMemberships(recordedPlaces(sql, "path.workspaceId", owner, subject)))
+      return found ?? (yield* notFound(noun))
     })
     return (id: string, subject: string) =>
       Effect.flatMap(recorded(`${subject}${separator}${id}`), (found) =>

@@ -65,8 +65,12 @@ describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a serv
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // To other people, the record does not exist, and nobody can change it.
-      expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
+      // Other people are refused, an id that no Workspace lists is unknown, and nobody can change it.
+      expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "permission_denied" })
+      const unknown = { capsuleConfigId: `icfg_${"a".repeat(24)}` }
+      for (const { client } of [ada, grace]) {
+        expect(yield* Effect.flip(client.capsules.config({ params: unknown }))).toMatchObject({ code: "not_found" })
+      }
       const patched = yield* Effect.promise(() =>
         fetch(`${url}/api/v1/capsule-configs/${params.capsuleConfigId}`, {
           method: "PATCH",
