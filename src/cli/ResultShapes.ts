@@ -36,6 +36,12 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "pool agents": { agents: "array of Agent" },
   "source list": { sources: "array of Source" },
   "source sync": { run: "Run" },
+  "source hook-secret": {
+    sourceId: "id",
+    url: "address of the webhook",
+    hookSecret: "the secret, this once",
+    signingToken: "the secret as a signing token of GitLab"
+  },
   drift: { run: "Run" },
   rollback: { run: "Run" },
   destroy: { run: "Run" },

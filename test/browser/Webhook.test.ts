@@ -19,7 +19,8 @@ describe("the webhook secret of a source", () => {
     await page.getByRole("button", { name: "Renew secret" }).click()
     await question.getByRole("button", { name: "Renew", exact: true }).click()
     const answer = page.getByRole("dialog", { name: "The new webhook secret" })
-    await answer.getByText("renewed-secret-2").waitFor()
+    await answer.getByText("renewed-secret-2", { exact: true }).waitFor()
+    await answer.getByText("whsec_renewed+secret+2").waitFor()
     expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
       ["/api/v1/sources/src_0000000000000001/hook-secret", { hookSecretVersion: 1 }]
     ])
@@ -40,6 +41,19 @@ describe("the webhook secret of a source", () => {
     const question = page.getByRole("dialog", { name: "Renew the webhook secret?" })
     await question.getByRole("button", { name: "Renew", exact: true }).click()
     await question.getByText("Somebody renewed the secret meanwhile").waitFor()
+  })
+
+  test("comes with the steps of the Git server that the person selects", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go(source, ".row-static")
+    const forge = page.getByLabel("Git server")
+    await forge.selectOption({ label: "GitHub" })
+    await page.getByText("Paste the address as Payload URL", { exact: false }).waitFor()
+    await forge.selectOption({ label: "Azure DevOps" })
+    await page.getByText("password of basic authentication", { exact: false }).waitFor()
+    await page.getByText("docs/webhooks/azure-devops.md").waitFor()
+    expect(await page.getByText("Payload URL", { exact: false }).count()).toBe(0)
+    expect(faults).toEqual([])
   })
 
   test("is not offered to viewers", async () => {

@@ -35,6 +35,7 @@ import { whyWords } from "../../src/dashboard/screens/run/WhyWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
+import { forgeWords } from "../../src/dashboard/screens/source/ForgeWords.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
 import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
@@ -80,6 +81,7 @@ const dictionaries = {
   planEndWords,
   planWords,
   sourceOptionsWords,
+  forgeWords,
   sourceWords,
   workspaceWords,
   vocabulary

@@ -63,6 +63,7 @@ const exampleWalk = [
   "svc capsule resources network --json",
   "svc capsule states network --json",
   "svc source list --json",
+  "svc source hook-secret network --password-stdin < password.txt",
   "svc run get network --json",
   "svc connection list --json",
   "svc connection get staging --json",

@@ -1,9 +1,12 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { CommandFailed, print } from "../Output.ts"
+import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
+import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { rowsText, timeText } from "./Rows.ts"
@@ -38,6 +41,8 @@ const listCommand = Command.make(
   )
 ).pipe(Command.withDescription("List the Git repositories of a Workspace"), Command.withAlias("ls"))
 
+const sourceArgument = Argument.String("source").pipe(Argument.withDescription("Name of the Source, or its id"))
+
 const syncCommand = Command.make(
   "sync",
   {
@@ -47,7 +52,7 @@ const syncCommand = Command.make(
         Flag.withDescription("manual_plan: no automatic update follows; else observe")
       )
     ),
-    source: Argument.String("source").pipe(Argument.withDescription("Name of the Source, or its id"))
+    source: sourceArgument
   },
   Effect.fn("source sync")((given) =>
     Effect.gen(function* () {
@@ -63,7 +68,58 @@ const syncCommand = Command.make(
   Command.withExamples([{ command: "svc source sync network", description: "Do not wait for the next scheduled sync" }])
 )
 
+const hookSecretCommand = Command.make(
+  "hook-secret",
+  { ...workspaceFlags, ...sessionFlags, source: sourceArgument },
+  Effect.fn("source hook-secret")((given) =>
+    Effect.gen(function* () {
+      const { hookSecretVersion, id, name } = yield* sourceNamed(given.source, given.workspace)
+      yield* progress(
+        `The present webhook secret of ${terminalText(name)} stops working at once: the Git server's calls are refused until it has the new secret.`
+      )
+      const { hookSecret } = yield* asPerson(given)(
+        Effect.gen(function* () {
+          const { sources } = yield* SvcClient
+          const answer = yield* sources.renewHookSecret({
+            params: { sourceId: id },
+            headers: {},
+            // Refused if somebody else renewed the secret since it was read.
+            payload: { hookSecretVersion }
+          })
+          return "hookSecret" in answer
+            ? answer
+            : yield* new CommandFailed({ message: "The server returned no secret. Run the command again." })
+        })
+      )
+      const { discovery } = yield* SvcClient
+      const { apiBaseUrl } = yield* discovery.capabilities()
+      // The address at which the Git server reaches svc may differ from the address that this command uses.
+      const url = new URL(`../../hooks/sources/${id}`, `${apiBaseUrl}/`).href
+      const signingToken = signingTokenOf(hookSecret)
+      yield* print(
+        given.json,
+        { sourceId: id, url, hookSecret, signingToken },
+        [
+          `Address               ${url}`,
+          "Content type          application/json",
+          `Secret                ${hookSecret}`,
+          `GitLab signing token  ${signingToken}`,
+          "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
+        ].join("\n")
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Make a new webhook secret and print it with the address; asks for your password"),
+  Command.withExamples([
+    {
+      command: "svc source hook-secret network --password-stdin < password.txt",
+      description: "Without a terminal"
+    }
+  ])
+)
+
 export const sourceCommand = Command.make("source").pipe(
   Command.withDescription("Git repositories"),
-  Command.withSubcommands([listCommand, syncCommand])
+  Command.withSubcommands([listCommand, syncCommand, hookSecretCommand])
 )

@@ -1,9 +1,11 @@
+import type { ReactNode } from "react"
 import { Button } from "./Button.tsx"
 import { CopyText } from "./CopyText.tsx"
 import { Dialog } from "./Dialog.tsx"
 
 /** A secret that is shown only once. */
 export const SecretOnce = ({
+  children,
   done,
   onClose,
   onDone = onClose,
@@ -15,6 +17,8 @@ export const SecretOnce = ({
   readonly text: string
   readonly secret: string
   readonly done: string
+  /** Other forms of the secret. */
+  readonly children?: ReactNode
   readonly onClose: () => void
   /** Called instead of `onClose` when the person confirms that they have saved it. */
   readonly onDone?: () => void
@@ -25,6 +29,7 @@ export const SecretOnce = ({
       <div className="secret-once">
         <CopyText text={secret} />
       </div>
+      {children}
       <div className="form-actions">
         <Button tone="primary" onClick={onDone}>
           {done}

@@ -14,6 +14,8 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+import { signingTokenOf } from "../../../../schema/records/SigningToken.ts"
+import { ForgeSteps } from "./ForgeSteps.tsx"
 
 /** Asks for confirmation, renews the secret, and shows the new one once. */
 const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
@@ -53,7 +55,12 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
       secret={renew.data}
       done={words.done}
       onClose={onClose}
-    />
+    >
+      <p>{words.signingToken}</p>
+      <div className="secret-once">
+        <CopyText text={signingTokenOf(renew.data)} />
+      </div>
+    </SecretOnce>
   )
 }
 
@@ -88,7 +95,7 @@ export const Webhook = ({ source }: { readonly source: Source }) => {
         ]}
       />
       {source.autoSync ? null : <p>{words.webhookSilent}</p>}
-      <p className="muted">{words.webhookForms}</p>
+      <ForgeSteps sourceUrl={source.url} />
       {renewing ? <RenewSecret source={source} onClose={() => setRenewing(false)} /> : null}
     </Panel>
   )

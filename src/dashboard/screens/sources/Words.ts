@@ -55,8 +55,7 @@ const en = {
     "The present secret stops working at once: the Git server's calls are refused until it has the new one. Syncs by schedule and by hand go on.",
   renew: "Renew",
   renewedTitle: "The new webhook secret",
-  webhookForms:
-    "GitHub, Gitea and Forgejo sign with it; GitLab sends it as its token; anything else sends it as a bearer.",
+  signingToken: "GitLab accepts the same secret in this form as a signing token:",
   secretTitle: "Source added",
   secretText: "This is the webhook secret. It is shown only now; copy it to your Git server.",
   done: "Done",
@@ -128,7 +127,7 @@ const ja: typeof en = {
     "現在のシークレットはすぐに無効になり、新しいシークレットを設定するまで Git サーバーからの呼び出しは拒否されます。定期および手動の同期は続きます。",
   renew: "更新する",
   renewedTitle: "新しい Webhook シークレット",
-  webhookForms: "GitHub・Gitea・Forgejo では署名に、GitLab ではトークンとして、その他では Bearer として使われます。",
+  signingToken: "GitLab の Signing token には、同じシークレットをこの形式で設定できます:",
   secretTitle: "ソースを追加しました",
   secretText: "Webhook のシークレットです。表示されるのは今回だけです。Git サーバーに設定してください。",
   done: "完了",

@@ -1,0 +1,34 @@
+import { useState } from "react"
+import { SelectField } from "../../ui/Field.tsx"
+import { useWords } from "../../words/Words.ts"
+import { type Forge, forgeNames, forgeOf, forges, forgeWords } from "./ForgeWords.ts"
+
+/** Where to click and what to paste in the Git server, for the forge that the address suggests or the person selects. */
+export const ForgeSteps = ({ sourceUrl }: { readonly sourceUrl: string }) => {
+  const words = useWords(forgeWords)
+  const [chosen, setChosen] = useState<Forge>()
+  const forge = chosen ?? forgeOf(sourceUrl)
+  return (
+    <>
+      <SelectField
+        label={words.forge}
+        value={forge}
+        onChange={(event) => setChosen(forges.find((one) => one === event.target.value))}
+      >
+        {forges.map((one) => (
+          <option key={one} value={one}>
+            {forgeNames[one] ?? words.another}
+          </option>
+        ))}
+      </SelectField>
+      <ol className="steps">
+        {words.steps[forge].map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      <p className="muted">
+        {words.more} <code>{`docs/webhooks/${forge}.md`}</code>
+      </p>
+    </>
+  )
+}
