@@ -12,6 +12,7 @@ import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import {
   CapsuleId,
+  CompatibilityReportId,
   InstallConfigId,
   ProjectId,
   RunId,
@@ -26,6 +27,7 @@ import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploadRow.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
@@ -106,10 +108,12 @@ export const CapsuleRow = table(
 )
 export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
-/** A Capsule with its configuration's digest, for the guard, and with its lane's error. */
+/** A Capsule with everything that its projection and its guard need from other records. */
 export const GuardedCapsuleRow = rowShape({
   ...CapsuleRow.columns,
   install_config_digest: Schema.String,
+  compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+  adopted_commit_description: SnapshotRow.columns.commit_description,
   lane_error_code: Schema.NullOr(Schema.String),
   lane_error_message: Schema.NullOr(Schema.String),
   lane_error_since: Schema.NullOr(Timestamp)
@@ -117,9 +121,11 @@ export const GuardedCapsuleRow = rowShape({
 export type GuardedCapsuleRow = RowOf<typeof GuardedCapsuleRow.columns>
 
 /** The query of `GuardedCapsuleRow`, to be followed by a condition on `c`. */
-export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l.error_code AS lane_error_code,
+export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i.compatibility_report_id,
+    s.commit_description AS adopted_commit_description, l.error_code AS lane_error_code,
     l.error_message AS lane_error_message, l.error_since AS lane_error_since
   FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+  LEFT JOIN source_snapshots s ON s.id = c.adopted_snapshot_id
   LEFT JOIN source_lanes l ON l.source_id = c.source_id
     AND l.ref = COALESCE(c.adopted_ref, c.tracked_ref) AND l.path = COALESCE(c.adopted_path, c.tracked_path)`
 
@@ -184,6 +190,11 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
+      compatibilityReportId: row.compatibility_report_id,
+      adoptedCommitDescription:
+        row.adopted_commit_description === null
+          ? undefined
+          : CommitDescriptionJson.parse(row.adopted_commit_description),
       currentStateVersionId: row.current_state_version_id,
       driftCheckedAt: row.drift_checked_at,
       publicEndpoint: row.public_endpoint,

@@ -19,7 +19,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { capsulesNeedingAttention, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
-import { commitDescriptions, withCommitDescriptions } from "../source/CommitDescriptions.ts"
+import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
 import { toDecision } from "./AutoUpdateDecisions.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
@@ -79,16 +79,9 @@ export const layer = Layer.effect(
           rows.map((row) => row.id)
         )}`)
       const byId = new Map<string, GuardedCapsuleRow>(found.map((row) => [row.id, row]))
-      const ordered = rows.flatMap((row) => byId.get(row.id) ?? [])
-      const described = yield* commitDescriptions(
-        sql,
-        ordered.map((row) => row.adopted_snapshot_id)
-      )
-      return yield* Effect.forEach(ordered, (row) =>
-        Effect.map(projected(row), (capsule) => {
-          const description = row.adopted_snapshot_id === null ? undefined : described.get(row.adopted_snapshot_id)
-          return description === undefined ? capsule : { ...capsule, adoptedCommitDescription: description }
-        })
+      return yield* Effect.forEach(
+        rows.flatMap((row) => byId.get(row.id) ?? []),
+        projected
       )
     })
 

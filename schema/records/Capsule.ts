@@ -4,6 +4,7 @@ import { AutoUpdate } from "./AutoUpdate.ts"
 import { CommitDescription } from "./Commit.ts"
 import {
   CapsuleId,
+  CompatibilityReportId,
   ConnectionId,
   DependencyId,
   InstallConfigId,
@@ -98,6 +99,8 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     sourceId: SourceId,
     modulePath: Schema.String,
     installConfigId: InstallConfigId,
+    /** The report that the configuration was compiled with. Absent if there was none. */
+    compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     status: CapsuleStatus,
     /** A stale Capsule with no reasons left becomes `active`. */
     staleReasons: Schema.Array(StaleReason),
@@ -106,7 +109,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** Describes the commit of `adoptedSourceRevision`. Present in responses for one Capsule and for a list. */
+    /** Describes the commit of `adoptedSourceRevision`. Absent for snapshots of earlier releases. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,

@@ -1,0 +1,169 @@
+import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
+import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { Users } from "../../../../actors/account/Users.ts"
+import { serviceContext } from "../../../../actors/Command.ts"
+import { serveRepository } from "../../../../src/cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { makeClient } from "../../../../src/client/index.ts"
+import { controlPlaneOf } from "../../../../src/Composition.ts"
+import { listener } from "../../../../src/composition/HttpLayer.ts"
+import { machineWith } from "../../../../src/composition/Machine.ts"
+import * as Database from "../../../../src/database/Database.ts"
+import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
+import { HttpListener } from "../../../../src/http/HttpListener.ts"
+import { logging } from "../../../../src/observability/Logging.ts"
+import { loadSettings } from "../../../../src/settings/Settings.ts"
+import { cleanupByHand } from "../../../support/ControlPlane.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
+
+interface Sent {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ServedPlaneOptions {
+  readonly files: Readonly<Record<string, string>>
+  readonly settings?: Readonly<Record<string, string>>
+  /** A client over the writing one, through which the service works. */
+  readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
+}
+
+let keys = 0
+
+/** An unused idempotency key. */
+export const freshKey = () => {
+  keys += 1
+  return { "idempotency-key": `served-plane-${keys}` }
+}
+
+/** The whole product on its own port with a Git repository, one person, their token and their session. */
+export const servedPlane = Effect.fnUntraced(function* ({ files, settings = {}, writer }: ServedPlaneOptions) {
+  const disk = yield* FileSystem.FileSystem
+  const folder = yield* disk.makeTempDirectoryScoped({ prefix: "svc-served-" })
+  const gitdir = `${folder}/repository.git`
+  yield* createRepository({ gitdir })
+  const commit = (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } })
+  yield* commit(files)
+  const repository = yield* serveRepository({ gitdir })
+  const dataDir = `${folder}/data`
+  yield* placeMigratedDatabase(dataDir)
+  const loaded = yield* loadSettings(
+    new Map(
+      Object.entries({
+        dataDir,
+        listen: "127.0.0.1:0",
+        log: "error",
+        toolDownload: "off",
+        gitAllowOrigins: repository.origin,
+        // Creating a network takes as long as a plan.
+        runnerNetwork: "host",
+        ...settings
+      })
+    ),
+    Option.none()
+  )
+  const services = yield* Layer.build(
+    controlPlaneOf(loaded, {
+      http: listener(loaded),
+      database: (writer ?? Layer.empty).pipe(Layer.provideMerge(Database.layer)),
+      runner: machineWith(loaded, Sandbox.layer)
+    }).pipe(Layer.provide(cleanupByHand), Layer.provideMerge(logging({ level: "error", format: "json" })), Layer.fresh)
+  )
+  const { url } = Context.get(services, HttpListener)
+  const { subject } = yield* Context.get(services, Users).create(serviceContext, {
+    email: "ada@example.test",
+    isOperator: false
+  })
+  const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, subject, {
+    name: "test",
+    scopes: ["read", "write"]
+  })
+  const session = yield* Context.get(services, Sessions).open({ subject, method: "password" })
+  const asPerson = { cookie: `svc_session=${Redacted.value(session.secret)}`, "sec-fetch-site": "same-origin" }
+  const client = yield* makeClient({ baseUrl: url, token: secret })
+  const [workspace] = (yield* client.workspaces.list({ query: {} })).workspaces
+  const workspaceId = workspace?.id ?? (yield* Effect.die(new Error("There is no Workspace")))
+
+  /** Sends a request as it is; with the person's token unless it has other headers of that kind. */
+  const call = (method: string, path: string, { body, headers = {} }: Sent = {}) =>
+    Effect.promise(async () => {
+      const presents = Object.hasOwn(headers, "authorization") || Object.hasOwn(headers, "cookie")
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(presents ? {} : { authorization: `Bearer ${Redacted.value(secret)}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+    })
+
+  const installed = Effect.fnUntraced(function* (
+    name: string,
+    more: { readonly variables?: Readonly<Record<string, string>>; readonly modulePath?: string } = {}
+  ) {
+    const { body, status } = yield* call("POST", `/api/v1/workspaces/${workspaceId}/install-plans`, {
+      headers: freshKey(),
+      body: {
+        source: { name, url: repository.url, ref: "main" },
+        capsule: { name, environment: "test" },
+        options: { modulePath: more.modulePath ?? "." },
+        ...(more.variables === undefined ? {} : { variables: more.variables })
+      }
+    })
+    if (status !== 201) return yield* Effect.die(new Error(JSON.stringify(body)))
+    const { installPlan } = yield* eventually(
+      client.installPlans.read({ params: { installPlanId: body.installPlan.id } }),
+      ({ installPlan: { nextAction } }) => nextAction !== "reconcile"
+    )
+    const { capsuleId, planRunId } = installPlan
+    if (capsuleId === undefined || planRunId === undefined) {
+      return yield* Effect.die(new Error(JSON.stringify(installPlan.diagnostics)))
+    }
+    return { installPlan, capsuleId, planRunId }
+  })
+
+  const ended = (runId: string) =>
+    Effect.map(
+      eventually(client.runs.read({ params: { runId } }), ({ run }) => !["queued", "running"].includes(run.status)),
+      ({ run }) => run
+    )
+
+  /** Approves and applies a plan; returns the apply once it has ended. */
+  const applied = Effect.fnUntraced(function* (planRunId: string) {
+    const { planDigest } = yield* ended(planRunId)
+    yield* client.runs.approve({
+      params: { runId: planRunId },
+      payload: planDigest === undefined ? {} : { planDigest }
+    })
+    const { run } = yield* client.runs.apply({ params: { runId: planRunId }, headers: {}, payload: {} })
+    return yield* ended(run.id)
+  })
+
+  const capsule = (capsuleId: string) =>
+    Effect.map(client.capsules.read({ params: { capsuleId } }), ({ capsule: found }) => found)
+
+  return {
+    applied,
+    asPerson,
+    call,
+    capsule,
+    client,
+    commit,
+    dataDir,
+    ended,
+    installed,
+    repositoryUrl: repository.url,
+    services,
+    sql: Context.get(services, SqlClient.SqlClient),
+    subject,
+    url,
+    workspaceId
+  }
+})
