@@ -104,6 +104,11 @@ export class Sessions extends Context.Service<
       method: ConfirmationMethod,
       requestId?: string
     ) => Effect.Effect<void, ApiError>
+    /**
+     * Runs in the transaction of a change that the session asked for earlier. Fails with `unauthenticated` if the session is not
+     * theirs or is no longer open, or if the account is locked.
+     */
+    readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Revokes one of the person's own sessions; `not_found` for any other. */
@@ -241,6 +246,12 @@ export class Sessions extends Context.Service<
           if (open.length === 0) return yield* unauthenticated()
           yield* note("session.confirm", subject, { kind: "session", id: sessionId }, { data: { method }, requestId })
         }, transaction(sql)),
+        requireOpen: Effect.fn("Sessions.requireOpen")(function* (subject, sessionId) {
+          const open = yield* sql`SELECT s.id FROM account_sessions s JOIN users u ON u.subject = s.subject
+            WHERE s.id = ${sessionId} AND s.subject = ${subject} AND s.revoked_at IS NULL AND s.expires_at > ${yield* now}
+              AND u.status = 'active'`.pipe(Effect.orDie)
+          if (open.length === 0) return yield* unauthenticated()
+        }),
         list: Effect.fn("Sessions.list")(function* (subject) {
           return yield* Effect.orDie(findOwn({ subject, at: yield* now }))
         }),

@@ -27,7 +27,7 @@ export interface StartedSignIn extends UpstreamProof {
 
 const SignInRow = Schema.Struct({
   linkSubject: Schema.NullOr(Subject),
-  confirmSession: Schema.NullOr(Schema.String),
+  sessionId: Schema.NullOr(Schema.String),
   invitationId: Schema.NullOr(InvitationId),
   invitationProof: Schema.NullOr(AddressProof),
   returnPath: Schema.String
@@ -36,8 +36,8 @@ const SignInRow = Schema.Struct({
 export interface ReturnedSignIn extends UpstreamProof {
   /** The signed-in person who is linking the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session of the person who has to confirm their identity; absent for a sign-in. */
-  readonly confirmSession: string | null
+  /** The session that asked: it confirms an identity, unless it links one. Absent for a sign-in. */
+  readonly sessionId: string | null
   /** The invitation through which somebody without an account receives one. */
   readonly invitationId: InvitationId | null
   /** What the invitation's link proved about its address. */
@@ -64,7 +64,7 @@ export class UpstreamSignIns extends Context.Service<
     /** Valid for ten minutes and one response. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
-      readonly confirmSession?: string | undefined
+      readonly sessionId?: string | undefined
       readonly invitation?: { readonly id: InvitationId; readonly proof: AddressProof | null } | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
@@ -83,20 +83,20 @@ export class UpstreamSignIns extends Context.Service<
         Result: SignInRow,
         execute: ({ at, hash }) => sql`DELETE FROM upstream_sign_ins
           WHERE secret_hash = ${hash} AND expires_at > ${at}
-          RETURNING link_subject AS "linkSubject", confirm_session AS "confirmSession", invitation_id AS "invitationId",
+          RETURNING link_subject AS "linkSubject", confirm_session AS "sessionId", invitation_id AS "invitationId",
             invitation_proof AS "invitationProof", return_path AS "returnPath"`
       })
 
       return UpstreamSignIns.of({
         begin: Effect.fn("UpstreamSignIns.begin")(
-          function* ({ confirmSession, invitation, linkSubject, returnPath }) {
+          function* ({ invitation, linkSubject, returnPath, sessionId }) {
             const secret = yield* mintSecret("upstreamSignIn")
             const at = yield* DateTime.now
             yield* sql`DELETE FROM upstream_sign_ins WHERE expires_at <= ${DateTime.formatIso(at)}`
             yield* sql`INSERT INTO upstream_sign_ins ${UpstreamSignInRow.values(sql, {
               secret_hash: secretHash(secret),
               link_subject: linkSubject ?? null,
-              confirm_session: confirmSession ?? null,
+              confirm_session: sessionId ?? null,
               invitation_id: invitation?.id ?? null,
               invitation_proof: invitation?.proof ?? null,
               return_path: returnPath,

@@ -26,8 +26,8 @@ export interface OpenedInvitation {
 
 export interface UpstreamArrival {
   readonly trust: UpstreamTrust
-  /** The signed-in person who links the identity to their account. */
-  readonly linkSubject?: Subject | undefined
+  /** The person who links the identity to their account, and the session that asked for it. */
+  readonly link?: { readonly subject: Subject; readonly sessionId: string } | undefined
   /** The invitation that somebody without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
   readonly userAgent?: string | undefined
@@ -64,9 +64,13 @@ export class UpstreamArrivals extends Context.Service<
   {
     /**
      * Signs in the person the identity belongs to. Somebody without an account gets one through an invitation or a rule; the
-     * person's memberships then follow the rules in force.
+     * person's memberships then follow the rules in force. Fails with `unauthenticated` if the session that asked for a link is
+     * no longer open.
      */
-    readonly enter: (identity: UpstreamIdentity, arrival: UpstreamArrival) => Effect.Effect<Arrived, UpstreamRefused>
+    readonly enter: (
+      identity: UpstreamIdentity,
+      arrival: UpstreamArrival
+    ) => Effect.Effect<Arrived, ApiError | UpstreamRefused>
   }
 >()("svc/member/UpstreamArrivals") {
   static readonly layer = Layer.effect(
@@ -134,11 +138,13 @@ const make = Effect.gen(function* () {
 
   const enter = Effect.fn("UpstreamArrivals.enter")(
     function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
-      const { invitation, linkSubject, replaces, requestId, trust, userAgent } = arrival
+      const { invitation, link, replaces, requestId, trust, userAgent } = arrival
       const { rules } = inForce
       const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
       const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
-      const known = yield* identities.resolve(identity, { linkSubject, requestId })
+      // Whoever took over a session must not add a way to sign in after the session was closed.
+      if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)
+      const known = yield* identities.resolve(identity, { linkSubject: link?.subject, requestId })
       const joined = Option.isNone(known) && invitation !== undefined
       const newcomer = Effect.gen(function* () {
         // The first account operates the installation and is created through the operator's link.

@@ -208,8 +208,19 @@ const transportContradiction = (settings: Settings): string | undefined =>
     : undefined
 
 // Anybody can have an identity with these providers, so a subject does not show whom the person works for.
-const sharedHosts: ReadonlySet<string> = new Set(["accounts.google.com", "gitlab.com", "appleid.apple.com"])
-const entra = "login.microsoftonline.com"
+const sharedHosts: ReadonlySet<string> = new Set([
+  "accounts.google.com",
+  "gitlab.com",
+  "appleid.apple.com",
+  "login.live.com"
+])
+const entraHosts: ReadonlySet<string> = new Set([
+  "login.microsoftonline.com",
+  "login.microsoftonline.us",
+  "login.partner.microsoftonline.cn",
+  "login.windows.net",
+  "sts.windows.net"
+])
 const sharedTenants: ReadonlySet<string> = new Set([
   "common",
   "organizations",
@@ -218,9 +229,11 @@ const sharedTenants: ReadonlySet<string> = new Set([
 ])
 
 const isShared = (issuer: string): boolean => {
-  const { hostname, pathname } = new URL(issuer)
+  const { hostname: host, pathname } = new URL(issuer)
+  // A name that ends with a dot is the same host.
+  const hostname = host.replace(/\.$/, "")
   const [, tenant = ""] = pathname.toLowerCase().split("/")
-  return sharedHosts.has(hostname) || (hostname === entra && sharedTenants.has(tenant))
+  return sharedHosts.has(hostname) || (entraHosts.has(hostname) && sharedTenants.has(tenant))
 }
 
 /** Why the configured kind of trust does not suit the upstream provider; `undefined` when it does. */

@@ -7,6 +7,7 @@ const routes = "test/src/accounts/UpstreamRoutes.test.ts"
 const mails = "test/actors/mail/Mails.test.ts"
 const smtp = "test/src/mail/SmtpTransport.test.ts"
 const provisioning = "test/src/accounts/UpstreamProvisioning.test.ts"
+const upstreamAttacks = "test/e2e/UpstreamAttacks.test.ts"
 
 /** Who may join through the upstream provider and through mail, and what happens to their memberships. */
 export const upstreamMutants: ReadonlyArray<Mutant> = [
@@ -115,6 +116,34 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
     text: `if (!(yield* users.exist)) return yield* refusedFor("not_set_up")`,
     broken: "",
     test: provisioning
+  },
+  {
+    name: "upstream: a link outlives the session that asked for it",
+    file: "actors/member/UpstreamArrivals.ts",
+    text: "if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)",
+    broken: "",
+    test: upstreamAttacks
+  },
+  {
+    name: "upstream: a token for another party",
+    file: "src/accounts/upstream/UpstreamClaims.ts",
+    text: "azp !== undefined && azp !== clientId",
+    broken: "false",
+    test: upstreamAttacks
+  },
+  {
+    name: "upstream: one empty subject for everybody",
+    file: "src/accounts/upstream/UpstreamClaims.ts",
+    text: `sub === "" || sub.length > longestSubject`,
+    broken: "false",
+    test: upstreamAttacks
+  },
+  {
+    name: "upstream: an endless answer",
+    file: "src/accounts/upstream/ProviderFetch.ts",
+    text: "received > maxAnswerBytes",
+    broken: "false",
+    test: upstreamAttacks
   },
   {
     name: "mail: the inviter's link proves no address",

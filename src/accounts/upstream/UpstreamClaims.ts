@@ -1,4 +1,4 @@
-import { Option, Schema } from "effect"
+import { Duration, Option, Schema } from "effect"
 import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
 import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
 import { EmailAddress } from "../../../schema/records/EmailAddress.ts"
@@ -14,6 +14,25 @@ const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
 
 /** What an ID token or UserInfo states about a person. Each part is absent unless it has the expected shape. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
+
+// Subjects are compared exactly (OpenID Connect Core, 2); a provider that sends everybody the same one identifies nobody.
+const longestSubject = 255
+const clockTolerance = Duration.toSeconds(Duration.minutes(5))
+
+/** The claim that must not be trusted although the token is signed, in words for the log; `undefined` if there is none. */
+export const claimsFault = (
+  { auth_time, azp, iat, sub }: Readonly<Record<string, unknown>> & { readonly iat: number; readonly sub: string },
+  clientId: string,
+  millis: number
+): string | undefined => {
+  const latest = Math.floor(millis / 1000) + clockTolerance
+  if (sub === "" || sub.length > longestSubject)
+    return `The subject is empty or longer than ${longestSubject} characters.`
+  // The library compares the authorised party only if there are several audiences.
+  if (azp !== undefined && azp !== clientId) return "The token was issued to another party (azp)."
+  if (iat > latest) return "The token was issued in the future (iat)."
+  return typeof auth_time === "number" && auth_time > latest ? "The sign-in is in the future (auth_time)." : undefined
+}
 
 /** An address from a provider that does not verify addresses identifies nobody, so it is never treated as verified. */
 export const profileClaims = (

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { compactVerify, createRemoteJWKSet, errors } from "jose"
+import { compactVerify, createRemoteJWKSet, customFetch, errors } from "jose"
+import { providerFetch } from "./ProviderFetch.ts"
 
 const requestTimeoutMillis = 10_000
 
@@ -13,6 +14,7 @@ const mayHaveRotated = (cause: unknown): boolean =>
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
   const keys = createRemoteJWKSet(new URL(address), {
+    [customFetch]: providerFetch,
     timeoutDuration: requestTimeoutMillis,
     // Only the second attempt below fetches them again, so that no response causes more than one request.
     cooldownDuration: Number.POSITIVE_INFINITY

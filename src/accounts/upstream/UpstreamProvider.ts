@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -6,6 +6,7 @@ import {
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   type Configuration,
+  customFetch,
   discovery,
   fetchUserInfo
 } from "openid-client"
@@ -15,7 +16,8 @@ import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
 import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
 import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import { completedBy, type ProfileClaims, profileClaims } from "./UpstreamClaims.ts"
+import { providerFetch } from "./ProviderFetch.ts"
+import { claimsFault, completedBy, type ProfileClaims, profileClaims } from "./UpstreamClaims.ts"
 import { publishedKeys } from "./UpstreamKeys.ts"
 
 /** The provider that people may sign in with, with this installation as its client. */
@@ -56,6 +58,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
   Effect.gen(function* () {
     const configuration = yield* Effect.tryPromise(() =>
       discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
+        [customFetch]: providerFetch,
         timeout: requestTimeoutSeconds,
         // The settings allow plain http on loopback only.
         execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
@@ -83,6 +86,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   { configuration, verifySignature }: Known,
   answer: URL,
   { codeVerifier, nonce, state }: UpstreamProof,
+  clientId: string,
   fresh: boolean
 ) {
   const tokens = yield* Effect.tryPromise(() =>
@@ -105,6 +109,11 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   )
   const claims = tokens.claims()
   if (claims === undefined || tokens.id_token === undefined) return yield* refusedFor("invalid_answer")
+  const fault = claimsFault(claims, clientId, yield* Clock.currentTimeMillis)
+  if (fault !== undefined) {
+    yield* Effect.logWarning("An upstream sign-in was refused", fault)
+    return yield* refusedFor("invalid_answer")
+  }
   // The signature is verified although the token came over TLS.
   yield* verifySignature(tokens.id_token).pipe(
     Effect.catch(({ cause }) =>
@@ -208,7 +217,7 @@ export class UpstreamProvider extends Context.Service<
           }),
           identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof, needs) {
             const known = yield* provider
-            const proven = yield* exchange(known, answer, proof, needs.fresh)
+            const proven = yield* exchange(known, answer, proof, settings.clientId, needs.fresh)
             const profile = yield* profileOf(known, settings, proven, needs.groups)
             return { issuer: proven.claims.iss, subject: proven.claims.sub, ...profile }
           })

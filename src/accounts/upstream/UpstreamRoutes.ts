@@ -55,8 +55,11 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
 }
 
 /** Linking acts on behalf of the signed-in person, so it must be requested by one of our pages; it adds a sign-in method. */
-const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
-const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
+const linking = Effect.map(signedInAndConfirmed, ({ credentialId, subject }) => ({
+  linkSubject: subject,
+  sessionId: credentialId
+}))
+const confirming = Effect.map(signedInToChange, ({ credentialId }) => ({ sessionId: credentialId }))
 
 const addressAtProvider = Effect.fnUntraced(function* (started: StartedSignIn, fresh: boolean) {
   const { baseUrl } = yield* HttpSettings
@@ -81,11 +84,12 @@ const start = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
   const query = yield* HttpServerRequest.ParsedSearchParams
   const returnPath = sameOriginPath(yield* single(query, "return"), baseUrl)
-  const linkSubject = (yield* single(query, "link")) === "true" ? yield* linkingSubject : undefined
+  const isLink = (yield* single(query, "link")) === "true"
+  const isConfirmation = !isLink && (yield* single(query, "confirm")) === "true"
   const signIns = yield* UpstreamSignIns
-  const confirmSession = (yield* single(query, "confirm")) === "true" ? yield* confirmingSession : undefined
-  const started = yield* signIns.begin({ linkSubject, confirmSession, returnPath })
-  return yield* withProof(seeOther(yield* addressAtProvider(started, confirmSession !== undefined)), started)
+  const asked = isLink ? yield* linking : isConfirmation ? yield* confirming : {}
+  const started = yield* signIns.begin({ ...asked, returnPath })
+  return yield* withProof(seeOther(yield* addressAtProvider(started, isConfirmation)), started)
 })
 
 const secretBody = authBody(LinkRequest, "{secret}")
@@ -120,21 +124,22 @@ const callback = Effect.gen(function* () {
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
   // Our address comes from the configuration, regardless of the Host in the request.
-  const { confirmSession, invitationId, invitationProof, linkSubject, returnPath } = open.value
-  const fresh = confirmSession !== null
+  const { invitationId, invitationProof, linkSubject, returnPath, sessionId } = open.value
+  const confirmed = linkSubject === null ? sessionId : null
+  const fresh = confirmed !== null
   const isByGroup = (yield* ProvisioningRules).rules?.some(({ groups }) => groups !== undefined) === true
   const answer = new URL(`${baseUrl}${callbackPath}${search}`)
   const identity = yield* provider.identity(answer, open.value, { groups: isByGroup && !fresh, fresh })
-  if (confirmSession !== null) {
+  if (confirmed !== null) {
     const confirmations = yield* Confirmations
-    yield* confirmations.byUpstream(confirmSession, identity, yield* currentRequestId)
+    yield* confirmations.byUpstream(confirmed, identity, yield* currentRequestId)
     return seeOther(`${baseUrl}${returnPath}`)
   }
   const arrivals = yield* UpstreamArrivals
   const before = yield* presentedSession
   const opened = yield* arrivals.enter(identity, {
     trust: provider.trust,
-    linkSubject: linkSubject ?? undefined,
+    link: linkSubject === null ? undefined : { subject: linkSubject, sessionId: sessionId ?? "" },
     invitation: invitationId === null ? undefined : { id: invitationId, proof: invitationProof },
     userAgent: yield* userAgent,
     replaces: before?.secret,

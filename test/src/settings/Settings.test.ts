@@ -151,7 +151,11 @@ describe("settings", () => {
       for (const shared of [
         "https://accounts.google.com",
         "https://login.microsoftonline.com/common/v2.0",
-        "https://login.microsoftonline.com/organizations/v2.0"
+        "https://login.microsoftonline.com/organizations/v2.0",
+        "https://login.microsoftonline.com./common/v2.0",
+        "https://login.microsoftonline.us/COMMON/v2.0",
+        "https://sts.windows.net/common",
+        "https://accounts.google.com."
       ]) {
         expect(yield* refusal({}, { ...tenant, SVC_UPSTREAM_OIDC_ISSUER: shared })).toContain("people of everywhere")
       }

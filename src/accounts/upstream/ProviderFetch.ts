@@ -1,0 +1,53 @@
+/** Metadata, keys, tokens and profiles are small; a profile may list many groups. */
+const maxAnswerBytes = 1024 * 1024
+
+interface ProviderRequest {
+  readonly method: string
+  readonly headers: HeadersInit
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+const sentBody = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined => {
+  if (body === undefined || body === null) return undefined
+  if (typeof body === "string") return body
+  if (body instanceof URLSearchParams) return body.toString()
+  throw new Error("a body of this kind is never sent")
+}
+
+const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> => {
+  const parts: Array<Uint8Array> = []
+  let received = 0
+  for await (const part of answer.body ?? []) {
+    received += part.length
+    if (received > maxAnswerBytes) throw new Error(`the answer has more than ${maxAnswerBytes} bytes`)
+    parts.push(part)
+  }
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+/**
+ * The libraries' fetch for the upstream provider: reads a bounded answer, which is neither decompressed nor redirected. The
+ * libraries refuse a redirect and set the deadline.
+ */
+export const providerFetch = async (address: string, request: ProviderRequest): Promise<Response> => {
+  const { body, headers, method, signal } = request
+  const sent = new Headers(headers)
+  sent.set("accept-encoding", "identity")
+  const ended = new AbortController()
+  const answer = await fetch(address, {
+    method,
+    headers: sent,
+    redirect: "manual",
+    decompress: false,
+    signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]),
+    ...(body === undefined || body === null ? {} : { body: sentBody(body) })
+  })
+  try {
+    const bytes = await boundedBody(answer)
+    const empty = answer.status === 204 || answer.status === 205 || answer.status === 304
+    return new Response(empty ? null : bytes, { status: answer.status, headers: answer.headers })
+  } finally {
+    ended.abort()
+  }
+}
