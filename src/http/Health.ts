@@ -34,8 +34,13 @@ const answerOf = (state: Readiness) =>
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      yield* router.add(...routeOf(HealthApi.endpoints.alive), alive)
-      yield* router.add(...routeOf(HealthApi.endpoints.ready), Effect.map(readiness, answerOf))
+      const { alive: live, ready } = HealthApi.endpoints
+      const answer = Effect.map(readiness, answerOf)
+      yield* router.add(...routeOf(live), alive)
+      yield* router.add(...routeOf(ready), answer)
+      // HAProxy checks with OPTIONS unless it is told another method.
+      yield* router.add("OPTIONS", live.path, alive)
+      yield* router.add("OPTIONS", ready.path, answer)
     })
   )
 

@@ -11,7 +11,7 @@ import { Exchange, makeRequestId, type Turn } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
-import type { ServerOptions, StartServer } from "./ServerPort.ts"
+import { type ServerOptions, type StartServer, unnamedHost } from "./ServerPort.ts"
 
 // Longest time without a byte while a request is arriving. Trickled bodies are cut off by the body deadline instead.
 const arrivalIdleSeconds = 30
@@ -58,6 +58,8 @@ const starting = new ApiError({
 })
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+
+const healthPaths: ReadonlySet<string> = new Set(["/healthz", "/readyz"])
 
 const failed = new ApiError({ code: "internal_error", message: "The server failed on this request." })
 
@@ -110,23 +112,29 @@ export class HttpListener extends Context.Service<
 
         const answer: ServerOptions["answer"] = ({ host, url }, build, connection) => {
           const requestId = makeRequestId(random)
-          if (host === null || (host !== knownHost && !isHost(host))) {
+          const target = URL.parse(url, `http://${unnamedHost}`)
+          // Load balancers check health by HTTP/1.0, without a host. Nothing in that answer depends on the host.
+          const isCheck = host === null && target?.host === unnamedHost && healthPaths.has(target.pathname)
+          if (!isCheck && (host === null || (host !== knownHost && !isHost(host)))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
-          knownHost = host
-          const target = URL.parse(url)
           // No request can be built for an address that contains credentials.
           if (target === null || target.username !== "" || target.password !== "") {
             return plainErrorResponse(malformedRequest, requestId)
           }
+          const buildRequest = () => {
+            if (!isCheck) return build()
+            const { headers, method } = build()
+            return new Request(target, { headers, method: readMethods.has(method) ? method : "POST" })
+          }
+          if (host !== null) knownHost = host
           if (mounted === undefined) {
             // A supervisor must not kill the process while it migrates.
-            const isWatcher = new URL(url).pathname === "/healthz"
-            return isWatcher
+            return target.pathname === "/healthz"
               ? Response.json({ status: "ok" })
-              : readable(build(), plainErrorResponse(starting, requestId))
+              : readable(buildRequest(), plainErrorResponse(starting, requestId))
           }
-          const request = build()
+          const request = buildRequest()
           if (draining.begun() && !readMethods.has(request.method)) {
             return readable(request, plainErrorResponse(stopping, requestId))
           }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
-import type { RequestHead } from "./ServerPort.ts"
+import { type RequestHead, unnamedHost } from "./ServerPort.ts"
 
 /** Methods that the `Request` constructor refuses but a server still has to answer. */
 const forbidden: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
@@ -15,7 +15,7 @@ const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
 
 /** The target may be a path, a URL (absolute form), an authority (CONNECT) or a star. */
 const urlOf = (host: string | null, { method, url = "/" }: IncomingMessage): string =>
-  url.startsWith("/") ? `http://${host}${url}` : method === "CONNECT" ? `http://${url}` : url
+  url.startsWith("/") ? `http://${host ?? unnamedHost}${url}` : method === "CONNECT" ? `http://${url}` : url
 
 const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   const reading = Readable.toWeb(incoming)

@@ -7,11 +7,14 @@ const kibibyte = 1024
 /** Limits on what a subscriber may send, and on what it may leave unread, in bytes. */
 export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
+/** The host of a request that names none, as HTTP/1.0 allows. */
+export const unnamedHost = "localhost"
+
 /** A request before it is interpreted. */
 export interface RequestHead {
-  /** All Host headers, joined with a comma. */
+  /** All Host headers, joined with a comma; none in HTTP/1.0 alone, since servers refuse such a request by HTTP/1.1. */
   readonly host: string | null
-  /** The request target; not always a URL. */
+  /** The request target; not always a URL, and only a path if there is no host. */
   readonly url: string
 }
 
