@@ -1,4 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
+import { withStoredSpelling } from "../../schema/records/EmailAddress.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** More words than anyone types to find a Run. */
@@ -44,7 +45,7 @@ export const searchConditions = (
       sql`source_snapshot_id IN (SELECT n.id FROM sources s JOIN source_snapshots n ON n.source_id = s.id
         WHERE s.workspace_id = ${workspaceId} AND ${commits})`,
       sql`created_by IN (SELECT u.subject FROM memberships m JOIN users u ON u.subject = m.subject
-        WHERE m.workspace_id = ${workspaceId} AND m.status = 'active' AND ${contains(word, "u.display_name", "u.email")})`,
+        WHERE m.workspace_id = ${workspaceId} AND m.status = 'active' AND ${sql.or([contains(word, "u.display_name", "u.email"), contains(withStoredSpelling(word), "u.email")])})`,
       ...(beginsAnId.test(word)
         ? ["id", "capsule_id", "source_id", "source_snapshot_id"].map((column) => begins(word, column))
         : [])

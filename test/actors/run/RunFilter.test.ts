@@ -1,4 +1,5 @@
 import { afterAll, expect } from "bun:test"
+import { SqlClient } from "effect/sql"
 import { Effect } from "effect"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { standsForChange } from "../../../actors/run/RunChanges.ts"
@@ -94,6 +95,28 @@ tests.live("search matches names, commits and the start of ids, requires every w
     expect(yield* found({ search: namedSnapshot("first") })).toEqual(["plan1"])
     expect(yield* found({ search: "run" })).toEqual([])
     expect(yield* found({ search: "100%_" })).toEqual([])
+  })
+)
+
+tests.live("search finds the Runs of a person by their address, also with a domain of another script", () =>
+  Effect.gen(function* () {
+    const { own } = yield* given
+    const sql = yield* SqlClient.SqlClient
+    const addressed = (email: string) => sql`UPDATE users SET email = ${email} WHERE subject = ${own.subject}`
+    yield* Effect.acquireUseRelease(
+      addressed("aiko@xn--bcher-kva.example"),
+      () =>
+        Effect.gen(function* () {
+          for (const search of [
+            "aiko@xn--bcher-kva.example",
+            "aiko@b\u00fccher.example",
+            "AIKO@BU\u0308CHER.example"
+          ]) {
+            expect([search, yield* found({ search })]).toEqual([search, ["apply", "plan1"]])
+          }
+        }),
+      () => Effect.orDie(addressed("aiko@example.com"))
+    )
   })
 )
 
