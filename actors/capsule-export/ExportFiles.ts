@@ -2,7 +2,7 @@ import { Context, Effect, FileSystem, Layer, Option, Redacted, Schema, Stream } 
 import { extractBuildArchive } from "../../runner/execution/BuildArchive.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { isAmbientFile, overrideDocument, stateFileName } from "../../runner/execution/ModuleOverride.ts"
-import { lockFileName } from "../../runner/execution/ModulePreparation.ts"
+import { lockFileName, variableFile } from "../../runner/execution/ModulePreparation.ts"
 import type { PlainFile } from "../../runner/snapshot/PlainArchive.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { storedBuild } from "../build/BuildColumns.ts"
@@ -28,7 +28,7 @@ const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, sta
   files.set(stateFileName, { mode: 0o600, bytes: Redacted.value(state) })
   if (capsule.provider_lock !== null) files.set(lockFileName, { mode: 0o644, bytes: text(capsule.provider_lock) })
   if (Object.keys(inputs.values).length > 0)
-    files.set(inputsFileName, { mode: 0o600, bytes: json({ ...inputs.values }) })
+    files.set(inputsFileName, { mode: 0o600, bytes: text(variableFile(inputs.values)) })
   if (hasBackend || blocks.length > 0)
     files.set(exportOverrideFileName, { mode: 0o644, bytes: json(overrideDocument(blocks)) })
   return files

@@ -1,4 +1,3 @@
-import { Redacted, type Schema } from "effect"
 import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 
@@ -9,7 +8,7 @@ export interface InputToSupply {
 }
 
 export interface ExportedInputs {
-  readonly values: Readonly<Record<string, Schema.Json>>
+  readonly values: Readonly<Record<string, RunVariable>>
   readonly toSupply: ReadonlyArray<InputToSupply>
 }
 
@@ -23,7 +22,7 @@ export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,
   { delivered, given }: { readonly given: Given; readonly delivered: Given }
 ): ExportedInputs => {
-  const values: Record<string, Schema.Json> = {}
+  const values: Record<string, RunVariable> = {}
   const toSupply: Array<InputToSupply> = []
   for (const { ephemeral, name, required, sensitive } of declared) {
     const ofService = Object.hasOwn(delivered, name) ? delivered[name] : undefined
@@ -32,7 +31,7 @@ export const exportedInputs = (
       if (required) toSupply.push({ name, reason: "missing" })
     } else if (sensitive || ephemeral || variable.sensitive) {
       toSupply.push({ name, reason: ofService === undefined ? "secret" : "generated" })
-    } else values[name] = Redacted.value(variable.value)
+    } else values[name] = variable
   }
   return { values, toSupply }
 }

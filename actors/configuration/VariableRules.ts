@@ -16,7 +16,8 @@ const isRounded = (value: Schema.Json): boolean =>
 export const holdsRoundedNumber = (root: Schema.Json): boolean =>
   typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
 
-const largeWholeNumber = /^-?[1-9][0-9]{15,149}$/
+/** A number with more digits than JSON readers keep, written as a string of them; the tool reads up to 150 of them exactly. */
+const longNumber = /^(?=(?:\D*\d){16,150}\D*$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 
 const excesses: Readonly<Record<JsonValueExcess, string>> = {
   too_deep: `is nested deeper than ${privateValuesLimits.maxDepth} levels`,
@@ -41,7 +42,7 @@ export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolea
     case "string":
       return typeof value === "string"
     case "number":
-      return typeof value === "number" || (typeof value === "string" && largeWholeNumber.test(value))
+      return typeof value === "number" || (typeof value === "string" && longNumber.test(value))
     case "boolean":
       return typeof value === "boolean"
     case "json":

@@ -68,7 +68,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   /** Ephemeral inputs are not stored in a plan file; the apply receives them the same way the plan did. */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
-    if (all.length === 0) return {}
+    if (all.length === 0) return { ephemeralVariables: {} }
     const hosted = all.flatMap(({ name }) => {
       const variable = fromHost.get(name)
       return variable === undefined ? [] : [[name, variable.value] as const]
@@ -77,13 +77,18 @@ export const makeApplyPreparation = Effect.gen(function* () {
     const { values } = yield* inputs
       .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
       .pipe(Effect.mapError(({ message }) => blocked("missing_input", message, prepared.evidence)))
-    return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
+    const given = Object.entries(values)
+    const types = given.flatMap(([name, { type }]) => (type === undefined ? [] : [[name, type] as const]))
+    return {
+      ephemeralVariables: Object.fromEntries([...given.map(([name, { value }]) => [name, value] as const), ...hosted]),
+      ...(types.length === 0 ? {} : { ephemeralTypes: Object.fromEntries(types) })
+    }
   })
 
   return Effect.fn("Run.prepareApply")(function* (run: RunRow): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
     const { build, lockText, planDigest, planFile, planRunId, secrets } = yield* reviewed(run, prepared)
-    const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
+    const ephemeral = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
     yield* journal.report(holdOf(run), "run.applying", { planRunId })
     const { config, evidence, job } = prepared
     const lifecycle = config.config.operator?.lifecycle
@@ -101,7 +106,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
       planDigest,
       ...lock,
       ...(build === undefined ? {} : { build }),
-      ephemeralVariables
+      ...ephemeral
     }
   })
 })

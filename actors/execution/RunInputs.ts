@@ -16,6 +16,7 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
 import { inputSource } from "../configuration/InputSource.ts"
 import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
+import { OutputJson } from "../state/StateVersionRow.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 import { type RunRow } from "../run/RunRow.ts"
@@ -174,7 +175,7 @@ export class RunInputs extends Context.Service<
           const [row] = given
           if (row !== undefined) {
             const value = yield* states.outputValue(row)
-            values.set(input, { value, sensitive: row.sensitive === 1 })
+            values.set(input, { value, type: OutputJson.read(row.type), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
             // If a value that has become private were replaced by a default, it would change silently.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
@@ -214,8 +215,7 @@ export class RunInputs extends Context.Service<
             case "dependency": {
               const dependency = fromDependencies.get(variable.name)
               if (dependency === undefined) break
-              const { sensitive, value } = dependency
-              result[variable.name] = { value, sensitive: sensitive || variable.sensitive }
+              result[variable.name] = { ...dependency, sensitive: dependency.sensitive || variable.sensitive }
               break
             }
             case "value":

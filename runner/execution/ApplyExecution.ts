@@ -207,7 +207,9 @@ export const executeApply = Effect.fnUntraced(function* (
   const session = yield* openSession({
     job,
     control,
-    inputs: ephemeral,
+    inputs: Object.fromEntries(
+      Object.entries(ephemeral).map(([name, value]) => [name, { value, type: job.ephemeralTypes?.[name] }])
+    ),
     secrets: [
       ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
       ...job.secrets.inputs,

@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Redacted, type Schema } from "effect"
+import { jsonOfType } from "../../schema/json/ExactNumbers.ts"
 import { folderDigest } from "../sandbox/TreeDigest.ts"
 import { extractBuildArchive } from "./BuildArchive.ts"
 import { cliConfiguration, mirroredProviders } from "./CliConfiguration.ts"
@@ -18,7 +19,7 @@ import {
 } from "./ModuleOverride.ts"
 import { createPrivateFile, fileOperation, RunFileFailed, readOptional } from "./RunFiles.ts"
 import { moduleFolder, planFileName, type RunFolderPaths, sandboxPaths } from "./RunFolder.ts"
-import type { RunJob } from "./RunJob.ts"
+import type { RunJob, RunVariable } from "./RunJob.ts"
 import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import type { StateFile } from "./StateFile.ts"
 
@@ -33,7 +34,7 @@ export const longestLock = 4 * 1024 * 1024
  */
 export interface Preparation {
   readonly delivery: CredentialDelivery
-  readonly inputs: Readonly<Record<string, Redacted.Redacted<Schema.Json>>>
+  readonly inputs: Readonly<Record<string, Pick<RunVariable, "type" | "value">>>
   readonly base: StateFile | undefined
   readonly build: BuildArchive | undefined
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
@@ -41,6 +42,14 @@ export interface Preparation {
   readonly lock: "repository" | "given"
   /** Whether to compute the digest of the module's tree, if the tree alone determines what is executed. */
   readonly wantsTree: boolean
+}
+
+/** The content of a variable file in JSON, with every number as the tool wrote it. */
+export const variableFile = (inputs: Preparation["inputs"]): string => {
+  const members = Object.entries(inputs).map(
+    ([name, { type, value }]) => `${JSON.stringify(name)}:${jsonOfType(Redacted.value(value), type)}`
+  )
+  return `{${members.join()}}\n`
 }
 
 const json = (value: Schema.Json) => `${JSON.stringify(value)}\n`
@@ -133,11 +142,10 @@ export const prepareModule = Effect.fnUntraced(function* (
   const mirrored = mirror === undefined || mirror.required ? [] : yield* mirroredProviders(mirror.path)
   yield* write(inside(sandboxPaths.cliConfiguration), cliConfiguration(mirror, mirrored), "the tool's configuration")
   const providerInputs = preparation.planFile === undefined ? delivery.variables : {}
-  const inputs = Object.entries({ ...preparation.inputs, ...providerInputs })
-  if (inputs.length > 0) {
-    const values = Object.fromEntries(inputs.map(([name, value]) => [name, Redacted.value(value)]))
-    yield* write(inside(sandboxPaths.inputs), json(values), "the inputs")
-  }
+  const ofProviders = Object.entries(providerInputs).map(([name, value]) => [name, { value }] as const)
+  const inputs: Preparation["inputs"] = { ...preparation.inputs, ...Object.fromEntries(ofProviders) }
+  const hasInputs = Object.keys(inputs).length > 0
+  if (hasInputs) yield* write(inside(sandboxPaths.inputs), variableFile(inputs), "the inputs")
   yield* Effect.forEach(
     delivery.files,
     (file) => write(inside(file.path), Redacted.value(file.content), "a credential file"),
@@ -151,5 +159,5 @@ export const prepareModule = Effect.fnUntraced(function* (
     )
   }
   const uninstalled = preparation.planFile === undefined ? standsAlone : appliesUninstalled(job)
-  return { hasInputs: inputs.length > 0, rootFolder: root, uninstalled, moduleTree }
+  return { hasInputs, rootFolder: root, uninstalled, moduleTree }
 })

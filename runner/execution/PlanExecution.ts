@@ -20,7 +20,7 @@ import { providedBindings } from "./ProvidedBinding.ts"
 import { refuseProvided } from "./ProvidedInPlan.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
-import type { DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
+import type { DriftJob, PlanJob, PlanSecrets, RunJob } from "./RunJob.ts"
 import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import { requiredBuild } from "./RequiredBuild.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
@@ -160,9 +160,6 @@ const computePlan = Effect.fnUntraced(function* (
   return planned
 })
 
-const inputsOf = (variables: Readonly<Record<string, RunVariable>>) =>
-  Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]))
-
 const secretsOf = (job: PlanJob | DriftJob) =>
   Object.entries(job.variables).flatMap(([name, { value, sensitive }]) =>
     sensitive ? inputSecrets(job, name, value) : []
@@ -179,7 +176,7 @@ const openPlanSession = (
   openSession({
     job,
     control,
-    inputs: inputsOf(job.variables),
+    inputs: job.variables,
     secrets: secretsOf(job),
     planFile: undefined,
     lock: "repository",

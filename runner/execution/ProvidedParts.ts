@@ -1,6 +1,6 @@
 import { Option, Redacted, Schema } from "effect"
 import type { Secret } from "../redaction/SecretRule.ts"
-import { withNumbersAsText } from "./ExactNumbers.ts"
+import { withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 
 const decodeDocument = Schema.decodeUnknownOption(

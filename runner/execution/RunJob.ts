@@ -54,8 +54,16 @@ export const ProviderCredentials = Schema.Struct({
 })
 export type ProviderCredentials = typeof ProviderCredentials.Type
 
-/** A module input. A sensitive one is redacted wherever it appears. */
-export const RunVariable = Schema.Struct({ value: SecretJson, sensitive: Schema.Boolean })
+/**
+ * A module input. A sensitive one is redacted wherever it appears.
+ *
+ * - `type`: the tool's type expression of the Output that the value comes from, by which strings of digits are numbers again
+ */
+export const RunVariable = Schema.Struct({
+  value: SecretJson,
+  type: Schema.optional(Schema.Json),
+  sensitive: Schema.Boolean
+})
 export type RunVariable = typeof RunVariable.Type
 
 /** The time limit of each phase, and how long a cancelled tool may take to stop before it is killed. */
@@ -198,6 +206,7 @@ export type PlanSecrets = typeof PlanSecrets.Type
  * - `build`: the one the plan was created with; any other archive is refused
  * - `secrets`: those of the plan
  * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not contain them
+ * - `ephemeralTypes`: the types of those that come from Outputs
  */
 export const ApplyJob = Schema.Struct({
   ...RunJob.fields,
@@ -205,6 +214,7 @@ export const ApplyJob = Schema.Struct({
   planDigest: Schema.String,
   secrets: PlanSecrets,
   build: Schema.optional(BuildReference),
-  ephemeralVariables: Schema.optional(Schema.Record(Schema.String, SecretJson))
+  ephemeralVariables: Schema.optional(Schema.Record(Schema.String, SecretJson)),
+  ephemeralTypes: Schema.optional(Schema.Record(Schema.String, Schema.Json))
 })
 export type ApplyJob = typeof ApplyJob.Type

@@ -2,7 +2,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import type { DocumentContents } from "../document/DocumentReadings.ts"
 import { longestReadHere, readDocument } from "../document/Documents.ts"
 import { collectedGarbage } from "./CollectedGarbage.ts"
-import { withExactNumbers } from "./ExactNumbers.ts"
+import { withExactNumbers } from "../../schema/json/ExactNumbers.ts"
 import {
   type ManagedInstance,
   type ManagedObject,

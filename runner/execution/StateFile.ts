@@ -1,7 +1,7 @@
 import { Option, Redacted, Schema } from "effect"
 import { normaliseProviderAddress } from "../../schema/records/NormaliseProviderAddress.ts"
 import { leafTexts } from "../redaction/SecretRule.ts"
-import { withExactNumbers } from "./ExactNumbers.ts"
+import { withExactNumbers } from "../../schema/json/ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
 import { type Instance, type Outputs, type PathStep, type Resource, StateDocument } from "./StateDocument.ts"
 

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer"
 import * as Option from "effect/Option"
+import { withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 import { leafTexts } from "./SecretRule.ts"
 
 const deepestEncoding = 4
@@ -8,7 +9,10 @@ const shortestTokenPart = 16
 /** In text that is not JSON, only the value of an assignment is a secret in its own right. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
-const decodeJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+const decodeJson = Option.liftThrowable((text: string): unknown => [
+  JSON.parse(text),
+  JSON.parse(withNumbersAsText(text))
+])
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 const decodePercent = Option.liftThrowable(decodeURIComponent)

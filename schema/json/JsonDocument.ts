@@ -27,6 +27,8 @@ const explain = (reason: JsonRefusalReason, limits: JsonLimits): string => {
       return "A string holds half of a surrogate pair; write the whole character."
     case "number_out_of_range":
       return "A number is outside the range of a double; write it as a string."
+    case "number_rounded":
+      return "A number has more digits than JSON readers keep; write it as a string of its digits."
   }
 }
 

@@ -9,6 +9,8 @@ export interface JsonValueLimits {
   readonly maxNodes: number
   readonly maxKeyBytes: number
   readonly maxStringBytes: number
+  /** Whether a number that a double would round is refused. */
+  readonly exactNumbers?: boolean
 }
 
 const kibibyte = 1024

@@ -12,7 +12,8 @@ export const JsonRefusalReason = Schema.Literals([
   "string_too_long",
   "duplicate_key",
   "lone_surrogate",
-  "number_out_of_range"
+  "number_out_of_range",
+  "number_rounded"
 ])
 export type JsonRefusalReason = typeof JsonRefusalReason.Type
 

@@ -1,3 +1,4 @@
+import { isExactNumber } from "./ExactNumbers.ts"
 import type { JsonValueLimits } from "./JsonLimits.ts"
 import type { JsonRefusalReason } from "./JsonRefusal.ts"
 import { SeenKeys } from "./SeenKeys.ts"
@@ -285,6 +286,9 @@ export class JsonScanner {
       const digits = this.#at
       if (!this.#digits()) return false
       exponentDigits = this.#at - digits
+    }
+    if (this.#limits.exactNumbers === true && this.#at - start >= 16) {
+      if (!isExactNumber(this.#text.slice(start, this.#at))) return this.#refuse("number_rounded", start)
     }
     // Below 10^(200 + 99) the value is known to be finite without converting it.
     if (this.#at - start <= 200 && exponentDigits <= 2) return true

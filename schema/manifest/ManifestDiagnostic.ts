@@ -12,7 +12,8 @@ const jsonCodes = [
   "json_string_too_long",
   "json_duplicate_key",
   "json_lone_surrogate",
-  "json_number_out_of_range"
+  "json_number_out_of_range",
+  "json_number_rounded"
 ] as const satisfies ReadonlyArray<`json_${JsonRefusalReason}`>
 
 /** Rules for a single field, checked without looking at any other field. */

@@ -39,7 +39,12 @@ export const OperatorPolicyFile = Schema.Struct({
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
 /** Enough for ten thousand prices. */
-export const policyFileLimits: JsonLimits = { ...repositoryFileLimits, maxBytes: 4 * 1024 ** 2, maxNodes: 512 * 1024 }
+export const policyFileLimits: JsonLimits = {
+  ...repositoryFileLimits,
+  maxBytes: 4 * 1024 ** 2,
+  maxNodes: 512 * 1024,
+  exactNumbers: true
+}
 
 /** A fault in a policy file: `path` is a JSON pointer, empty for the whole file. */
 export interface PolicyFault {

@@ -15,7 +15,8 @@ const defaultLimits: JsonLimits = {
   maxDepth: 64,
   maxNodes: 100_000,
   maxKeyBytes: 1024,
-  maxStringBytes: mebibyte
+  maxStringBytes: mebibyte,
+  exactNumbers: true
 }
 
 // Credential files are uploaded inside the JSON of a new Connection.

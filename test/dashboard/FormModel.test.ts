@@ -56,6 +56,15 @@ describe("a module's form", () => {
 describe("an answer", () => {
   test("is parsed according to its type", () => {
     expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
+    for (const typed of ["9007199254740993", "-12345678901234.123456"])
+      expect(parseAnswer({ type: "number", required: true }, typed)).toEqual({ kind: "value", value: typed })
+    expect(parseAnswer({ type: "json", required: false }, "[9007199254740993]")).toMatchObject({
+      problem: "long_number"
+    })
+    expect(parseAnswer({ type: "json", required: false }, '["9007199254740993"]')).toEqual({
+      kind: "value",
+      value: ["9007199254740993"]
+    })
     expect(parseAnswer({ type: "boolean", required: false }, "false")).toEqual({ kind: "value", value: false })
     expect(parseAnswer({ type: "json", required: false }, '{"a":null}')).toEqual({ kind: "value", value: { a: null } })
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })

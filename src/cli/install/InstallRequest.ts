@@ -4,7 +4,7 @@ import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed } from "../Output.ts"
-import { inputText } from "../remote/InputText.ts"
+import { inputText, refuseRoundedNumbers } from "../remote/InputText.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
@@ -39,7 +39,9 @@ export interface InstallFlags {
 }
 
 const valuesOf = Effect.fnUntraced(function* (file: string) {
-  return yield* decodeVariables(yield* inputText(file)).pipe(
+  const text = yield* inputText(file)
+  yield* refuseRoundedNumbers("--var-file", text)
+  return yield* decodeVariables(text).pipe(
     Effect.mapError(
       () => new CommandFailed({ message: "--var-file: expected one JSON object with a value for each variable." })
     )

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { repeatedWhereSafe } from "../../client/SafeRepeat.ts"
 import { CommandFailed } from "../Output.ts"
-import { inputText } from "./InputText.ts"
+import { inputText, refuseRoundedNumbers } from "./InputText.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { refusal, RefusedAnswer } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
@@ -28,7 +28,9 @@ const addressOf = (origin: string, path: string) => {
 const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Json))
 
 const inputOf = Effect.fn("inputOf")(function* (file: string) {
-  return yield* decodeJson(yield* inputText(file)).pipe(
+  const text = yield* inputText(file)
+  yield* refuseRoundedNumbers(`--input ${file}`, text)
+  return yield* decodeJson(text).pipe(
     Effect.mapError(() => new CommandFailed({ message: `--input ${file}: expected one JSON value.` }))
   )
 })

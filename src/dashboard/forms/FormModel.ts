@@ -1,4 +1,5 @@
 import type { Schema } from "effect"
+import { containsRoundedNumber, isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { Bilingual, DeclaredVariable, ReportVariable } from "../api/Types.ts"
 
 /** One question of the form. `secret` answers are sent once and never kept in the browser. */
@@ -144,7 +145,7 @@ export const fieldsOf = (model: FormModel): ReadonlyArray<FormField> => [
   ...model.advanced
 ]
 
-export type FieldProblem = "required" | "number" | "json" | "boolean"
+export type FieldProblem = "required" | "number" | "long_number" | "json" | "boolean"
 
 export type Parsed =
   | { readonly kind: "unset" }
@@ -157,6 +158,17 @@ const problem = (which: FieldProblem, detail?: string): Parsed => ({
   ...(detail === undefined ? {} : { detail })
 })
 
+const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
+/** A number with more digits than JavaScript keeps is sent as a string of its digits. */
+const numberOf = (typed: string): Parsed => {
+  const value = Number(typed)
+  if (typed === "" || !Number.isFinite(value)) return problem("number")
+  return decimalNumber.test(typed) && !(isExactNumber(typed) && (Number.isSafeInteger(value) || typed.includes(".")))
+    ? { kind: "value", value: typed }
+    : { kind: "value", value }
+}
+
 /** Parses one answer. An empty answer means unset, except for a required string; text keeps its spaces. */
 export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
   if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
@@ -164,11 +176,11 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   if (field.type === "boolean")
     return typed === "true" || typed === "false" ? { kind: "value", value: typed === "true" } : problem("boolean")
   if (field.type === "number") {
-    const value = Number(typed.trim())
-    return typed.trim() === "" || !Number.isFinite(value) ? problem("number") : { kind: "value", value }
+    return numberOf(typed.trim())
   }
   try {
-    return { kind: "value", value: JSON.parse(typed) }
+    const value: Schema.Json = JSON.parse(typed)
+    return containsRoundedNumber(typed) ? problem("long_number") : { kind: "value", value }
   } catch (error) {
     return problem("json", error instanceof Error ? error.message : undefined)
   }

@@ -1,3 +1,4 @@
+import { containsRoundedNumber } from "../../../schema/json/ExactNumbers.ts"
 import { type FieldProblem, type Draft, type FormField, type FormModel, problemWhileTyping } from "./FormModel.ts"
 import { AreaField, SelectField, TextField } from "../ui/Field.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
@@ -15,7 +16,8 @@ interface InputProps {
 
 const prettier = (typed: string): string | undefined => {
   try {
-    return JSON.stringify(JSON.parse(typed), null, 2)
+    const value: unknown = JSON.parse(typed)
+    return containsRoundedNumber(typed) ? undefined : JSON.stringify(value, null, 2)
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ const en = {
   problems: {
     required: "This needs a value.",
     number: "This must be a number.",
+    long_number: "A number has more digits than JSON keeps. Write it as a string of its digits.",
     json: "This is not valid JSON.",
     boolean: "Choose yes or no."
   },
@@ -39,6 +40,7 @@ const ja: typeof en = {
   problems: {
     required: "値を入力してください。",
     number: "数値を入力してください。",
+    long_number: "JSON で保持できない桁数の数値があります。数字の文字列として入力してください。",
     json: "JSON として正しくありません。",
     boolean: "はい / いいえを選択してください。"
   },

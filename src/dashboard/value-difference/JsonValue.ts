@@ -1,3 +1,5 @@
+import { containsRoundedNumber } from "../../../schema/json/ExactNumbers.ts"
+
 export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
 export interface JsonObject {
   readonly [key: string]: JsonValue
@@ -32,7 +34,7 @@ const documentOf = (text: string): JsonValue | undefined => {
   const trimmed = text.trim()
   if (!trimmed.startsWith("{") && !trimmed.startsWith("[")) return undefined
   const outside = trimmed.replace(/"(?:[^"\\]|\\.)*"/g, "")
-  if (/\d{16}/.test(outside)) return undefined
+  if (containsRoundedNumber(trimmed)) return undefined
   let members = 0
   try {
     const value: unknown = JSON.parse(trimmed, (_key, inner: unknown) => {

@@ -25,7 +25,8 @@ const of = (
     given: from.given === undefined ? {} : { it: from.given },
     delivered: from.delivered === undefined ? {} : { it: from.delivered }
   })
-  return toSupply[0]?.reason ?? values["it"]
+  const value = values["it"]?.value
+  return toSupply[0]?.reason ?? (value === undefined ? undefined : Redacted.value(value))
 }
 
 test("a value is exported unless something marks it as secret", () => {

@@ -57,6 +57,9 @@ describe("values of inputs", () => {
     }
     expect(Result.isSuccess(outcome("number", 9007199254740991))).toBe(true)
     expect(Result.isSuccess(outcome("number", "12345678901234567891"))).toBe(true)
+    expect(Result.isSuccess(outcome("number", "-12345678901234.123456"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "12.5"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "1.2.3456789012345678"))).toBe(true)
     expect(Result.isFailure(outcome("number", "twelve"))).toBe(true)
     expect(Result.isFailure(outcome("number", "0x12345678901234567"))).toBe(true)
   })

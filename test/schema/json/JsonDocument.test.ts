@@ -108,6 +108,16 @@ describe("hostile documents", () => {
     )
   })
 
+  test("a number that a double would round is refused only where numbers must be exact, with its position", () => {
+    const text = new TextEncoder().encode('{"a":["9007199254740993",0.1,\n 12345678901234.123456]}')
+    expect(Result.isSuccess(decodeJson(text, roomy))).toBe(true)
+    const refused = decodeJson(text, { ...roomy, exactNumbers: true })
+    expect(Result.isFailure(refused) ? refused.failure : undefined).toMatchObject({
+      reason: "number_rounded",
+      position: { line: 2, column: 2 }
+    })
+  })
+
   test.each([
     ['"\\ud83d"', "lone_surrogate"],
     ['"\\ude00"', "lone_surrogate"],

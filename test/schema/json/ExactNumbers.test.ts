@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { withExactNumbers } from "../../../runner/execution/ExactNumbers.ts"
+import { containsRoundedNumber, jsonOfType, withExactNumbers } from "../../../schema/json/ExactNumbers.ts"
 import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
@@ -9,7 +9,7 @@ import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 
 const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))
 
-describe("whole numbers in the tool's documents", () => {
+describe("numbers in the tool's documents", () => {
   test.each([
     ['{"a":9007199254740993}', '{"a":"9007199254740993"}'],
     [
@@ -18,7 +18,11 @@ describe("whole numbers in the tool's documents", () => {
     ],
     ["12345678901234567891", '"12345678901234567891"'],
     ['{"a":9007199254740992,"b":9007199254740991}', '{"a":9007199254740992,"b":9007199254740991}'],
-    ['{"a":0.12345678901234567891,"b":1e300}', '{"a":0.12345678901234567891,"b":1e300}'],
+    ['{"a":0.12345678901234567891,"b":0.25}', '{"a":"0.12345678901234567891","b":0.25}'],
+    ['{"a":12345678901234.123456}', '{"a":"12345678901234.123456"}'],
+    ['{"a":9223372036854775808,"b":9007199254740994}', '{"a":"9223372036854775808","b":9007199254740994}'],
+    ['{"a":1000000000000000000000,"b":0.0000001}', '{"a":"1000000000000000000000","b":"0.0000001"}'],
+    ['{"a":1e300,"b":1e400,"c":-2.50}', '{"a":"1e300","b":"1e400","c":-2.50}'],
     ['{"9007199254740993":"9007199254740993"}', '{"9007199254740993":"9007199254740993"}'],
     ['{"a":"\\"9007199254740993","b":9007199254740993}', '{"a":"\\"9007199254740993","b":"9007199254740993"}'],
     ['{"a":"\\\\","b":9007199254740993}', '{"a":"\\\\","b":"9007199254740993"}'],
@@ -49,5 +53,44 @@ describe("whole numbers in the tool's documents", () => {
       Effect.runSync(projectPlan(plan, directRedactor(new Redactor()))).resourceChanges[0]?.changedAttributes
     ).toEqual([{ name: "n", before: 9007199254740992, after: "9007199254740993" }])
     expect(planSensitiveTexts(plan)).toContain("9007199254740993")
+  })
+})
+
+test.each([
+  ["0.1", false],
+  ["1e-7", false],
+  ["1e23", false],
+  ["1.0", false],
+  ["9007199254740994", false],
+  ["9007199254740993", true],
+  ["9223372036854775808", true],
+  ["0.12345678901234567891", true],
+  ["1e400", true],
+  [`1${"0".repeat(2000)}1`, true]
+])("a double would round %s: %p", (number, rounded) => {
+  expect(containsRoundedNumber(`{"a":["9007199254740993",${number}]}`)).toBe(rounded)
+})
+
+describe("a value as JSON with the tool's own numbers", () => {
+  const big = "9007199254740993"
+
+  test.each([
+    [big, "number", big],
+    [big, "string", `"${big}"`],
+    [big, null, `"${big}"`],
+    ["not a number", "number", '"not a number"'],
+    [[big, 1], ["list", "number"], `[${big},1]`],
+    [[big, big], ["tuple", ["number", "string"]], `[${big},"${big}"]`],
+    [{ k: [big] }, ["map", ["set", "number"]], `{"k":[${big}]}`],
+    [
+      { a: big, b: big, c: null },
+      ["object", { a: "number", b: "string", c: "dynamic" }],
+      `{"a":${big},"b":"${big}","c":null}`
+    ],
+    [{ a: big }, ["object", { a: "number" }, ["a"]], `{"a":${big}}`],
+    [{ toString: big }, ["object", {}], `{"toString":"${big}"}`],
+    [true, "bool", "true"]
+  ] as const)("%j of the type %j", (value, type, expected) => {
+    expect(jsonOfType(value, type)).toBe(expected)
   })
 })

@@ -1,0 +1,106 @@
+import type * as Schema from "effect/Schema"
+
+/** Text that may contain a number that a double prints with other digits. Most documents contain none and are not rewritten. */
+const unusualNumber = /[\d.]{16}|(?:^|[:,[\s])-?(?:0\.0{6}|[\d.]+[eE])/
+const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const wholeNumber = /^-?\d+$/
+const oneNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** No double has more significant digits than this. Longer texts are not compared. */
+const longestExact = 1000
+
+/** Sign, significant digits and exponent: equal for equal numbers in any notation. */
+const canonical = (text: string): string | undefined => {
+  const parts = oneNumber.exec(text)
+  if (parts === null || text.length > longestExact) return undefined
+  const [, sign, whole = "", fraction = "", exponent = "0"] = parts
+  const digits = `${whole}${fraction}`.replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  return significant === ""
+    ? "0"
+    : `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
+}
+
+/**
+ * Whether a JSON number is still the same number after a double holds and prints it. A double holds 2^63, but prints
+ * 9223372036854776000.
+ */
+export const isExactNumber = (text: string): boolean => {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && wholeNumber.test(text)) return true
+  if (!Number.isFinite(value)) return false
+  if (wholeNumber.test(text)) return String(value) === text && BigInt(value) === BigInt(text)
+  return canonical(String(value)) === canonical(text)
+}
+
+/** Whether a double also prints the number without an exponent, as the tool does. */
+const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
+
+/** The end of the string that begins at `opening`: the index after its closing quote, or the end of a truncated document. */
+const endOfString = (text: string, opening: number): number => {
+  for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === "\\") backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return text.length
+}
+
+/** A JSON document with each number outside strings rewritten. */
+const withNumbers = (document: string, rewrite: (number: string) => string): string => {
+  const rewritten = (between: string) => between.replace(numbers, rewrite)
+  const parts: Array<string> = []
+  let from = 0
+  while (from < document.length) {
+    const opening = document.indexOf('"', from)
+    if (opening === -1) break
+    const end = endOfString(document, opening)
+    parts.push(rewritten(document.slice(from, opening)), document.slice(opening, end))
+    from = end
+  }
+  return parts.join("") + rewritten(document.slice(from))
+}
+
+const asText = (number: string): string => `"${number}"`
+
+/**
+ * A JSON document from the tool in which every number that a double would round, or print with other digits, is a string of its
+ * digits. The tool counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or
+ * redacted as a different number.
+ */
+export const withExactNumbers = (document: string): string =>
+  unusualNumber.test(document)
+    ? withNumbers(document, (number) => (isPrintedAlike(number) ? number : asText(number)))
+    : document
+
+/** Like the above, with every number as the string of its digits, for a search that must not lose any of them. */
+export const withNumbersAsText = (document: string): string => withNumbers(document, asText)
+
+/** Whether a JSON document contains a number that would be rounded. */
+export const containsRoundedNumber = (document: string): boolean =>
+  withNumbers(document, (number) => (isExactNumber(number) ? number : asText(number))) !== document
+
+const isList = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
+
+/** The part of a type that describes one member: the same for all members of a collection. */
+const memberType = (type: Schema.Json, member: number | string): Schema.Json => {
+  if (!isList(type)) return null
+  const [kind, parts = null] = type
+  if (kind !== "object" && kind !== "tuple") return parts
+  const own = parts !== null && typeof parts === "object" ? Object.entries(parts) : []
+  return own.find(([name]) => name === String(member))?.[1] ?? null
+}
+
+/**
+ * A value that was read with exact numbers, as JSON text with the tool's own numbers: where the tool's type expression, such as
+ * `["list","number"]`, has a number, a string of digits is a number again. Without a type, every string is a string.
+ */
+export const jsonOfType = (value: Schema.Json, type: Schema.Json = null): string => {
+  if (typeof value === "string") return type === "number" && oneNumber.test(value) ? value : JSON.stringify(value)
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  if (isList(value)) return `[${value.map((item, index) => jsonOfType(item, memberType(type, index))).join()}]`
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}:${jsonOfType(member, memberType(type, name))}`
+  )
+  return `{${members.join()}}`
+}
