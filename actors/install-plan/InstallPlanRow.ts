@@ -93,14 +93,10 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
     updatedAt: row.updated_at,
     ...present({
       sourceId: row.source_id,
-      syncRunId: row.sync_run_id,
-      compatibilityCheckRunId: row.check_run_id,
       sourceSnapshotId: row.source_snapshot_id,
-      compatibilityReportId: row.compatibility_report_id,
       installConfigId: row.install_config_id,
       capsuleId: row.capsule_id,
-      planRunId: row.plan_run_id,
-      adopt: row.state_upload_id === null ? undefined : { uploadId: row.state_upload_id, sha256: row.state_sha256 }
+      planRunId: row.plan_run_id
     })
   })
 }

@@ -12,7 +12,6 @@ import {
   WorkspaceId
 } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
-import { AdoptedUpload } from "./StateUpload.ts"
 
 export const InstallPlanPhase = Schema.Literals([
   "syncing_source",
@@ -27,7 +26,10 @@ export type InstallPlanPhase = typeof InstallPlanPhase.Type
 export const NextAction = Schema.Literals(["reconcile", "review_run", "plan_again", "none"])
 export type NextAction = typeof NextAction.Type
 
-/** Public projection of the install coordinator: bounded references and diagnostics, never values. */
+/**
+ * Public projection of the install coordinator: references to Source, SourceSnapshot, InstallConfig, Capsule and plan, and
+ * diagnostics. Nothing else (specification, Install plans).
+ */
 export class InstallPlan extends Schema.Opaque<InstallPlan>()(
   Schema.Struct({
     id: InstallPlanId,
@@ -35,15 +37,10 @@ export class InstallPlan extends Schema.Opaque<InstallPlan>()(
     phase: InstallPlanPhase,
     nextAction: NextAction,
     sourceId: Schema.optionalKey(SourceId),
-    syncRunId: Schema.optionalKey(RunId),
-    compatibilityCheckRunId: Schema.optionalKey(RunId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-    compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     installConfigId: Schema.optionalKey(InstallConfigId),
     capsuleId: Schema.optionalKey(CapsuleId),
     planRunId: Schema.optionalKey(RunId),
-    /** The uploaded state that the Capsule is taking over. */
-    adopt: Schema.optionalKey(AdoptedUpload.mapFields(({ sha256, uploadId }) => ({ sha256, uploadId }))),
     diagnostics: Schema.Array(Finding),
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -30,11 +30,11 @@ const use = async ({ repository, token, url }: Server) => {
     headers: { authorization, "content-type": "application/json", "idempotency-key": "from-a-page" },
     body: JSON.stringify({ source: { name: "app", url: repository }, capsule: { name: "app", environment: "test" } })
   })
-  const { installPlan } = await created.json()
+  await created.json()
   let runId: string | undefined
   while (runId === undefined) {
-    const { installPlan: now } = await read(`/api/v1/install-plans/${installPlan.id}`)
-    runId = now.syncRunId
+    const { runs } = await read(`/api/v1/workspaces/${workspaces[0].id}/runs?type=source_sync`)
+    runId = runs[0]?.id
   }
   const live = await fetch(`${url}/api/v1/runs/${runId}/events`, {
     headers: { authorization, accept: "text/event-stream", "last-event-id": "0" }

@@ -1,4 +1,6 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowShape } from "../../actors/database/Table.ts"
 import { Capsules } from "../../actors/capsule/Capsules.ts"
 import { Connections } from "../../actors/connection/Connections.ts"
 import { InstallPlans } from "../../actors/install-plan/InstallPlans.ts"
@@ -7,8 +9,14 @@ import { awaitRun } from "../../actors/run/RunWaiting.ts"
 import type { CommitFiles } from "../../src/cli/demo/git-server/RepositoryWriter.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
-import type { CapsuleId, ConnectionId, InstallPlanId, RunId } from "../../schema/records/Ids.ts"
-import type { InstallPlan } from "../../schema/records/InstallPlan.ts"
+import {
+  type CapsuleId,
+  type ConnectionId,
+  type InstallPlanId,
+  type RevisionPlanId,
+  RunId
+} from "../../schema/records/Ids.ts"
+import type { InstallPlan, RevisionPlan } from "../../schema/records/InstallPlan.ts"
 import { RelativePath } from "../../schema/records/Primitives.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { demo, TestPlane } from "./TestPlane.ts"
@@ -43,14 +51,26 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
   }
 })
 
-type Coordinated = Pick<InstallPlan, "nextAction" | "planRunId" | "compatibilityCheckRunId" | "syncRunId">
+const CoordinatedRun = rowShape({ id: RunId })
+
+/** The Run that an install plan or a revision plan waits for: the newest of those it has started. */
+export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId | RevisionPlanId) {
+  const sql = yield* SqlClient.SqlClient
+  const newest = sql.literal("COALESCE(plan_run_id, check_run_id, sync_run_id)")
+  const [run] = yield* CoordinatedRun.rows(sql)`SELECT ${newest} AS id FROM install_plans
+      WHERE id = ${planId} AND ${newest} IS NOT NULL
+    UNION ALL SELECT ${newest} AS id FROM revision_plans WHERE id = ${planId} AND ${newest} IS NOT NULL`
+  return run?.id
+}, Effect.orDie)
+
+type Coordinated = Pick<InstallPlan | RevisionPlan, "id" | "nextAction">
 
 /** Advances an install or a revision, in addition to the background work, until it is reviewable or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile
     if (plan.nextAction !== "reconcile") return plan
-    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
+    const run = yield* coordinatedRun(plan.id)
     if (run !== undefined) yield* awaitRun(run)
   }
 })

@@ -44,12 +44,15 @@ const install = Effect.fn("install")(function* (server: DemoServer, workspaceId:
     client.installPlans.read({ params: { installPlanId: installPlan.id } }),
     (answer) => answer.installPlan
   )
-  const { syncRunId } = yield* until(
+  const sync = yield* until(
     "The first sync",
-    read,
-    ({ phase, syncRunId }) => phase === "failed" || syncRunId !== undefined
+    Effect.map(
+      client.workspaces.runs({ params: { workspaceId }, query: { type: ["source_sync"] } }),
+      ({ runs }) => runs[0]
+    ),
+    (run) => run !== undefined
   )
-  if (syncRunId !== undefined) yield* watch(server, syncRunId)
+  if (sync !== undefined) yield* watch(server, sync.id)
   const planned = yield* until(
     "The install plan",
     read,

@@ -266,7 +266,8 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(plan.phase).toBe("reviewable")
         expect(plan.sourceId).toBe(source.id)
         expect(plan.sourceSnapshotId).toBe(snapshotId)
-        expect(plan.syncRunId).toBeUndefined()
+        const [row] = yield* (yield* SqlClient.SqlClient)`SELECT sync_run_id FROM install_plans WHERE id = ${plan.id}`
+        expect(row).toEqual({ sync_run_id: null })
         expect((yield* (yield* Runs).read(plan.planRunId ?? sync.id)).resolvedCommit).toBe(sync.resolvedCommit)
       }),
     120_000

@@ -6,7 +6,16 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { awaitRun } from "../../../actors/run/RunWaiting.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { platform } from "../../../src/composition/Platform.ts"
-import { applying, bound, demoConnection, eventOf, freshKey, planned, requestOf } from "../../support/Journey.ts"
+import {
+  applying,
+  bound,
+  coordinatedRun,
+  demoConnection,
+  eventOf,
+  freshKey,
+  planned,
+  requestOf
+} from "../../support/Journey.ts"
 import { newOwner, planeAt, TestPlane } from "../../support/TestPlane.ts"
 
 const Given = Schema.fromJsonString(
@@ -56,7 +65,7 @@ const journey = Effect.fnUntraced(function* (token: string) {
       process.stdout.write(`${JSON.stringify(told)}\n`)
       return yield* Effect.never
     }
-    const run = at.compatibilityCheckRunId ?? at.syncRunId
+    const run = yield* coordinatedRun(at.id)
     if (run !== undefined) yield* awaitRun(run)
   }
 })

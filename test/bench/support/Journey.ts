@@ -73,11 +73,12 @@ export const install = Effect.fn("install")(function* (
       schedule: patient
     }
   )
-  const { capsuleId = "", planRunId = "", syncRunId = "" } = planned.installPlan
+  const { capsuleId = "", planRunId = "" } = planned.installPlan
   const { runs } = yield* product.client.workspaces.runs({
     params: { workspaceId: product.workspaceId },
     query: { limit: 10 }
   })
+  const syncRunId = runs.find(({ type }) => type === "source_sync")?.id ?? ""
   const checkRunId = runs.find(({ type }) => type === "compatibility_check")?.id ?? ""
   const [sync, check, plan] = yield* Effect.all([
     eventsOf(product, syncRunId),

@@ -98,6 +98,7 @@ const journey = Effect.gen(function* () {
 
   const snapshots = yield* call("GET", `/api/v1/sources/${sourceId}/snapshots`)
   const states = yield* call("GET", `${capsule}/state-versions`)
+  const installedCapsule = yield* call("GET", capsule)
   const configs = yield* call("GET", `/api/v1/capsule-configs?workspaceId=${workspaceId}`)
   const projects = yield* call("GET", `${workspace}/projects`)
   const optional = (answer: Schema.Json, ...path: ReadonlyArray<string | number>) =>
@@ -115,7 +116,7 @@ const journey = Effect.gen(function* () {
     ["stateVersionId", states.answer, ["stateVersions", 0, "id"]],
     ["capsuleConfigId", configs.answer, ["capsuleConfigs", 0, "id"]],
     ["projectId", projects.answer, ["projects", 0, "id"]],
-    ["reportId", plan, ["installPlan", "compatibilityReportId"]],
+    ["reportId", installedCapsule.answer, ["capsule", "compatibilityReportId"]],
     ["runGroupId", group, ["runGroup", "id"]],
     ["revisionPlanId", revision, ["revisionPlan", "id"]],
     ["backupId", backup, ["backup", "id"]],

@@ -10,7 +10,7 @@ import type { PlanSecrets } from "../../../../runner/execution/RunJob.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
 import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
-import { freshKey, requestOf, settled } from "../../../support/Journey.ts"
+import { coordinatedRun, freshKey, requestOf, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../../actors/support/PureRunner.ts"
 import { AgentServer, digestOf, type TestAgent, testAgent } from "./TestAgent.ts"
@@ -120,7 +120,7 @@ export const reviewable = Effect.fnUntraced(function* (id: InstallPlanId) {
   for (;;) {
     const plan = yield* plans.reconcile(context, id)
     if (plan.nextAction !== "reconcile") return plan
-    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
+    const run = yield* coordinatedRun(plan.id)
     if (run !== undefined) yield* settled(run)
   }
 })
