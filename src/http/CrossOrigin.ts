@@ -7,11 +7,24 @@ type Response = HttpServerResponse.HttpServerResponse
 /** The endpoints that pages from other origins may call: the API, and what a client reads to discover it. */
 const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\?|$))/
 
-const exposed = "etag, retry-after, x-request-id"
+const exposed = "allow, content-disposition, date, etag, retry-after, www-authenticate, x-request-id"
+
+/** The headers that the API reads, and those of a trace: the product's own client sends `traceparent` and `b3`. */
+const sent = [
+  "authorization",
+  "b3",
+  "baggage",
+  "content-type",
+  "idempotency-key",
+  "if-none-match",
+  "last-event-id",
+  "traceparent",
+  "tracestate"
+].join(", ")
 
 const preflightHeaders = {
   "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match, last-event-id",
+  "access-control-allow-headers": sent,
   "access-control-max-age": "600"
 }
 
