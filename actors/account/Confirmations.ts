@@ -45,7 +45,7 @@ export class Confirmations extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     readonly passkeyOptions: (
       party: RelyingParty,
-      subject: string
+      session: ConfirmedSession
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
     /** Fails with `permission_denied` for a response that fails verification, or that comes from somebody else's passkey. */
     readonly byPasskey: (
@@ -97,9 +97,9 @@ export class Confirmations extends Context.Service<
           yield* sessions.confirm(subject, sessionId, "password", requestId)
         }),
         passkeyOptions: passkeys.proofOptions,
-        byPasskey: Effect.fn("Confirmations.byPasskey")(function* ({ requestId, sessionId, subject }, party, answer) {
-          yield* passkeys.prove(party, subject, answer)
-          yield* sessions.confirm(subject, sessionId, "passkey", requestId)
+        byPasskey: Effect.fn("Confirmations.byPasskey")(function* (session, party, answer) {
+          yield* passkeys.prove(party, session, answer)
+          yield* sessions.confirm(session.subject, session.sessionId, "passkey", session.requestId)
         }),
         byUpstream: Effect.fn("Confirmations.byUpstream")(function* (sessionId, identity, requestId) {
           const owner = yield* identities.ownerOf(identity)

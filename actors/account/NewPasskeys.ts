@@ -15,6 +15,9 @@ import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 // Most of a megabyte with its dependencies, so it is not loaded until the first use of a passkey.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
 
+/** 1,023 bytes (WebAuthn Level 3, 7.1 step 25) as base64url. */
+const longestCredentialId = 1364
+
 /** The site that passkeys belong to. */
 export interface RelyingParty {
   /** Host name of the public origin; passkeys do not work with IP addresses. */
@@ -124,6 +127,7 @@ export class NewPasskeys extends Context.Service<
         })
         if (!verified.verified) return yield* refusedRegistration()
         const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
+        if (credential.id.length > longestCredentialId) return yield* refusedRegistration()
         const id = yield* newId(Schema.String, "pky").pipe(provideCaptured(random))
         return {
           passkey: { id, name, backedUp: credentialBackedUp, createdAt: yield* now, lastUsedAt: null },

@@ -9,8 +9,8 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** The purpose of a challenge; for a setup, its link. */
-export type ChallengePurpose = "registration" | "sign_in" | "confirmation" | `setup:${string}`
+/** The purpose of a challenge, with the session that asked for it; for a setup, with its link. */
+export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
 /** A new challenge, valid for five minutes and one response. `subject` is the person who may respond to it, if known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (

@@ -30,6 +30,12 @@ import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
+/** The session of the person who adds a passkey or confirms their identity with one: the only one that may use the challenge. */
+export interface PasskeySession {
+  readonly subject: string
+  readonly sessionId: string
+}
+
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
   /** The browser's previous session, which is revoked. */
@@ -57,7 +63,7 @@ export class Passkeys extends Context.Service<
   {
     readonly registrationOptions: (
       party: RelyingParty,
-      subject: string
+      session: PasskeySession
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
      * Fails with `invalid_request` if the response fails verification, and with `failed_precondition` if the passkey is already
@@ -66,7 +72,7 @@ export class Passkeys extends Context.Service<
     readonly register: (
       context: CommandContext,
       party: RelyingParty,
-      subject: string,
+      session: PasskeySession,
       name: string,
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
@@ -80,10 +86,14 @@ export class Passkeys extends Context.Service<
     /** Options for one of the person's own passkeys. */
     readonly proofOptions: (
       party: RelyingParty,
-      subject: string
+      session: PasskeySession
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
     /** Fails with `unauthenticated` unless the response comes from one of the person's own passkeys. */
-    readonly prove: (party: RelyingParty, subject: string, answer: PasskeyAssertion) => Effect.Effect<void, ApiError>
+    readonly prove: (
+      party: RelyingParty,
+      session: PasskeySession,
+      answer: PasskeyAssertion
+    ) => Effect.Effect<void, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
     /** Fails with `not_found` for somebody else's passkey, `failed_precondition` for the last way to sign in. */
     readonly remove: (
@@ -130,12 +140,12 @@ const make = Effect.gen(function* () {
   const register = Effect.fn("Passkeys.register")(function* (
     context: CommandContext,
     party: RelyingParty,
-    subject: string,
+    { sessionId, subject }: PasskeySession,
     name: string,
     answer: PasskeyRegistration
   ) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
-    if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* refusedRegistration()
+    if (!(yield* spendChallenge(challenge, `registration:${sessionId}`, subject))) return yield* refusedRegistration()
     const verified = yield* newPasskeys.verify(party, name, challenge, answer)
     const added = Effect.tap(
       newPasskeys.insert(context, subject, verified),
@@ -144,13 +154,17 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, provideCaptured(services))
 
-  /** `asked` is the subject that the challenge was issued to; during a sign-in, it may be anybody. */
-  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
+  /** `asked` is the session that the challenge was issued to; during a sign-in, there is none. */
+  const verify = Effect.fnUntraced(function* (
+    party: RelyingParty,
+    answer: PasskeyAssertion,
+    asked: PasskeySession | null
+  ) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
-    const purpose = asked === null ? "sign_in" : "confirmation"
-    if (!(yield* spendChallenge(challenge, purpose, asked))) return yield* refused()
+    const purpose = asked === null ? "sign_in" : (`confirmation:${asked.sessionId}` as const)
+    if (!(yield* spendChallenge(challenge, purpose, asked?.subject ?? null))) return yield* refused()
     const [stored] = yield* Effect.orDie(findStored({ credentialId: answer.id, subject: null }))
-    if (stored === undefined || (asked !== null && stored.subject !== asked)) return yield* refused()
+    if (stored === undefined || (asked !== null && stored.subject !== asked.subject)) return yield* refused()
     const handle = answer.response.userHandle
     if (handle !== undefined && Buffer.from(handle, "base64url").toString() !== stored.subject) return yield* refused()
     const publicKey = yield* Effect.orDie(vault.open(passkeySeal(stored.id), stored.publicKey))
@@ -185,8 +199,12 @@ const make = Effect.gen(function* () {
     if (used.length === 0) return yield* refused()
   })
 
-  const prove = Effect.fn("Passkeys.prove")(function* (party: RelyingParty, subject: string, answer: PasskeyAssertion) {
-    yield* transaction(sql)(noteUse(yield* verify(party, answer, subject)))
+  const prove = Effect.fn("Passkeys.prove")(function* (
+    party: RelyingParty,
+    session: PasskeySession,
+    answer: PasskeyAssertion
+  ) {
+    yield* transaction(sql)(noteUse(yield* verify(party, answer, session)))
   }, provideCaptured(services))
 
   const signIn = Effect.fn("Passkeys.signIn")(function* (
@@ -204,11 +222,11 @@ const make = Effect.gen(function* () {
   }, provideCaptured(services))
 
   return Passkeys.of({
-    registrationOptions: Effect.fn("Passkeys.registrationOptions")(function* (party, subject) {
+    registrationOptions: Effect.fn("Passkeys.registrationOptions")(function* (party, { sessionId, subject }) {
       const user = yield* users.find(subject)
       if (Option.isNone(user)) return yield* notFound("Account")
       const known = yield* Effect.orDie(findStored({ credentialId: null, subject }))
-      const challenge = yield* issueChallenge("registration", subject)
+      const challenge = yield* issueChallenge(`registration:${sessionId}`, subject)
       const { displayName, email } = user.value
       return yield* creationOptions(party, { subject, email, displayName: displayName ?? undefined, known }, challenge)
     }, provideCaptured(services)),
@@ -221,8 +239,8 @@ const make = Effect.gen(function* () {
       )
     }, provideCaptured(services)),
     signIn,
-    proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, subject) {
-      const challenge = yield* issueChallenge("confirmation", subject)
+    proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, { sessionId, subject }) {
+      const challenge = yield* issueChallenge(`confirmation:${sessionId}`, subject)
       const own = yield* Effect.orDie(findStored({ credentialId: null, subject }))
       const { generateAuthenticationOptions } = yield* webauthn
       return yield* Effect.promise(() =>

@@ -56,9 +56,10 @@ const byPassword = Effect.gen(function* () {
 })
 
 const passkeyOptions = Effect.gen(function* () {
-  const { subject } = yield* signedInToChange
+  const principal = yield* signedInToChange
   const confirmations = yield* Confirmations
-  return HttpServerResponse.jsonUnsafe({ options: yield* confirmations.passkeyOptions(yield* passkeySite, subject) })
+  const options = yield* confirmations.passkeyOptions(yield* passkeySite, yield* sessionOf(principal))
+  return HttpServerResponse.jsonUnsafe({ options })
 })
 
 const byPasskey = Effect.gen(function* () {

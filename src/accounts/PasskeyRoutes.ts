@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Passkeys } from "../../actors/account/Passkeys.ts"
+import { Passkeys, type PasskeySession } from "../../actors/account/Passkeys.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
+import type { Principal } from "../../actors/credential/Principal.ts"
 import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
@@ -25,10 +26,12 @@ const assertionBody = authBody(AssertionRequest, "{response}, as the browser gav
 const encodePasskey = HttpServerResponse.schemaJson(PasskeyAnswer)
 const encodePasskeys = HttpServerResponse.schemaJson(PasskeyList)
 
+const sessionOf = ({ credentialId, subject }: Principal): PasskeySession => ({ subject, sessionId: credentialId })
+
 const registrationOptions = Effect.gen(function* () {
-  const { subject } = yield* signedInAndConfirmed
+  const session = sessionOf(yield* signedInAndConfirmed)
   const passkeys = yield* Passkeys
-  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* passkeySite, subject) })
+  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* passkeySite, session) })
 })
 
 const register = Effect.gen(function* () {
@@ -37,7 +40,7 @@ const register = Effect.gen(function* () {
   const { name, response } = yield* registrationBody
   const answer = yield* decodeRegistration(response)
   const passkeys = yield* Passkeys
-  const passkey = yield* passkeys.register(yield* commandOf(principal), party, principal.subject, name, answer)
+  const passkey = yield* passkeys.register(yield* commandOf(principal), party, sessionOf(principal), name, answer)
   return yield* Effect.orDie(encodePasskey({ passkey }, { status: 201 }))
 })
 

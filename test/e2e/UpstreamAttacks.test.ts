@@ -67,7 +67,9 @@ it.live("refuses every false answer of a provider, and the tokens of another pro
     const foreign = hostile.state.signer
     const remote = `${hostile.issuer}/jwks`
     type Change = (answer: URLSearchParams) => void
-    const attacks: ReadonlyArray<readonly [name: string, lie: Lie, change?: Change, signer?: typeof foreign]> = [
+    const attacks: ReadonlyArray<
+      readonly [name: string, lie: Lie, change?: Change | undefined, signer?: typeof foreign]
+    > = [
       ["no signature", { idToken: (claims) => unsigned(claims) }],
       ["alg None", { idToken: (claims) => unsigned(claims, "None") }],
       ["HS256 with the published key as PEM", { idToken: (claims) => signedByHmac(pem, claims, jwk.kid) }],

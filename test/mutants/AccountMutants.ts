@@ -33,9 +33,23 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   {
     name: "a passkey confirms for its own person",
     file: "actors/account/Passkeys.ts",
-    text: " || (asked !== null && stored.subject !== asked)",
+    text: " || (asked !== null && stored.subject !== asked.subject)",
     broken: "",
     test: confirmations
+  },
+  {
+    name: "a passkey confirms the session that asked",
+    file: "actors/account/PasskeyChallenges.ts",
+    text: "WHERE challenge = ${challenge} AND purpose = ${purpose} AND COALESCE",
+    broken: `WHERE challenge = \${challenge} AND substr(purpose, 1, 4) = \${purpose.slice(0, 4)} AND COALESCE`,
+    test: "test/e2e/PasskeyAttacks.test.ts"
+  },
+  {
+    name: "a passkey with an endless id",
+    file: "actors/account/NewPasskeys.ts",
+    text: "credential.id.length > longestCredentialId",
+    broken: "false",
+    test: "test/e2e/PasskeyAttacks.test.ts"
   },
   {
     name: "a sensitive route asks for the person",

@@ -3,6 +3,7 @@
  * only sequences and writes. Each is listed with a test that exercises it through its actor, and with what it branches on.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
+  "actors/account/NewPasskeys.ts": ["e2e/PasskeyAttacks", "refuses what the library does not verify, and long ids"],
   "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],
   "actors/adoption/StateAdoption.ts": ["actors/adoption/StateAdoption", "asks StateConflicts and ModuleMismatch"],
   "actors/agent/JobSecrets.ts": [

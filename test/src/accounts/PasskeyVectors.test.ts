@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ChallengePurpose } from "../../../actors/account/PasskeyChallenges.ts"
 import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, openSession } from "./support/AccountServer.ts"
@@ -16,7 +17,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("https://example.
 let caller = 0
 
 /** Issues the challenge contained in the recorded response. */
-const challenge = Effect.fnUntraced(function* (value: string, purpose: "registration" | "sign_in", subject?: string) {
+const challenge = Effect.fnUntraced(function* (value: string, purpose: ChallengePurpose, subject?: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO passkey_challenges ${sql.insert({
     id: `pkc_${caller++}`,
@@ -29,8 +30,8 @@ const challenge = Effect.fnUntraced(function* (value: string, purpose: "registra
 
 const registered = Effect.fnUntraced(function* (vector: PasskeyVector) {
   const { subject } = yield* newPerson(`vector-${caller++}`)
-  const { secret } = yield* openSession(subject)
-  yield* challenge(challengeText(vector.registration), "registration", subject)
+  const { secret, session } = yield* openSession(subject)
+  yield* challenge(challengeText(vector.registration), `registration:${session.id}`, subject)
   const headers = { cookie: `__Host-svc_session=${text(secret)}`, "sec-fetch-site": "same-origin" }
   const answer = yield* call("/auth/passkeys", {
     body: { name: vector.name, response: registrationOf(vector) },

@@ -13,13 +13,16 @@ export interface Situation {
   readonly rpId: string
   /** Whether the device has verified the person; true by default. */
   readonly userVerified?: boolean
+  /** Whether the person touched the device; true by default. */
+  readonly userPresent?: boolean
+  /** Replaces members of the client data. */
+  readonly clientData?: Readonly<Record<string, unknown>>
 }
 
-/** A software authenticator: one ES256 passkey, with a counter that the test may set. */
-export const makeAuthenticator = () => {
+/** A software authenticator: one ES256 passkey, with a counter that the test may set. `id` claims another passkey's id. */
+export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const { x = "", y = "" } = publicKey.export({ format: "jwk" })
-  const id = randomBytes(20)
   const coseKey = isoCBOR.encode(
     new Map<number, number | Uint8Array>([
       [1, 2],
@@ -29,13 +32,17 @@ export const makeAuthenticator = () => {
       [-3, new Uint8Array(Buffer.from(y, "base64url"))]
     ])
   )
-  const clientData = (type: string, challenge: string, origin: string) =>
-    JSON.stringify({ type, challenge, origin, crossOrigin: false })
+  const clientData = (type: string, challenge: string, { clientData: replaced, origin }: Situation) =>
+    JSON.stringify({ type, challenge, origin, crossOrigin: false, ...replaced })
 
-  const authenticatorData = ({ rpId, userVerified = true }: Situation, counter: number, flags: number) => {
+  const authenticatorData = (
+    { rpId, userPresent = true, userVerified = true }: Situation,
+    counter: number,
+    flags: number
+  ) => {
     const head = Buffer.alloc(37)
     sha256(rpId).copy(head)
-    head[32] = flags | present | (userVerified ? verified : 0)
+    head[32] = flags | (userPresent ? present : 0) | (userVerified ? verified : 0)
     head.writeUInt32BE(counter, 33)
     return head
   }
@@ -66,7 +73,7 @@ export const makeAuthenticator = () => {
         type: "public-key",
         clientExtensionResults: { credProps: { rk: true } },
         response: {
-          clientDataJSON: base64url(clientData("webauthn.create", challenge, situation.origin)),
+          clientDataJSON: base64url(clientData("webauthn.create", challenge, situation)),
           attestationObject: base64url(attestation),
           transports: ["internal"]
         }
@@ -75,7 +82,7 @@ export const makeAuthenticator = () => {
     /** The response to sign-in options. */
     get: (challenge: string, situation: Situation, counter: number, userHandle?: string) => {
       const authData = authenticatorData(situation, counter, 0)
-      const client = clientData("webauthn.get", challenge, situation.origin)
+      const client = clientData("webauthn.get", challenge, situation)
       const signature = sign("sha256", Buffer.concat([authData, sha256(client)]), privateKey)
       return {
         id: base64url(id),
