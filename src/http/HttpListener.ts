@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
+import { Clock, Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
 import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
@@ -7,10 +7,11 @@ import { WebSockets } from "../streams/WebSockets.ts"
 import { startBunServer } from "./BunServer.ts"
 import { crossOriginRefusal } from "./CrossOrigin.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
-import { Exchange, makeRequestId, type Turn } from "./Exchange.ts"
+import { Exchange, makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
+import { requestTurns } from "./RequestTurns.ts"
 import { type ServerOptions, type StartServer, unnamedHost } from "./ServerPort.ts"
 
 // Longest time without a byte while a request is arriving. Trickled bodies are cut off by the body deadline instead.
@@ -98,17 +99,8 @@ export class HttpListener extends Context.Service<
         // The last host seen: nearly all requests to a server use the same one.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
-        let turn: Turn | undefined
-
-        // All ready requests are passed on before the sockets are polled again, and immediates run in between.
-        const thisTurn = () => {
-          if (turn !== undefined) return turn
-          turn = { isRenewed: false }
-          setImmediate(() => {
-            turn = undefined
-          })
-          return turn
-        }
+        const clock = yield* Clock.Clock
+        const turns = requestTurns(() => clock.monotonicTimeNanosUnsafe())
 
         const answer: ServerOptions["answer"] = ({ host, url }, build, connection) => {
           const requestId = makeRequestId(random)
@@ -139,20 +131,24 @@ export class HttpListener extends Context.Service<
             return readable(request, plainErrorResponse(stopping, requestId))
           }
           if (!hasBody(request)) connection.idleAfter(workIdleSeconds)
-          let upgraded = false
-          const exchange = {
-            requestId,
-            turn: thisTurn(),
-            remoteAddress: clientAddress(connection.remoteAddress, request.headers.get("x-forwarded-for"), trusted),
-            bodyReceived: () => connection.idleAfter(workIdleSeconds),
-            upgrade: (subscription: RunFrames) => {
-              upgraded = connection.upgrade(subscription, { "x-request-id": requestId })
-              return upgraded
+          const handler = mounted
+          const from = request.headers.get("x-forwarded-for")
+          const remoteAddress = clientAddress(connection.remoteAddress, from, trusted)
+          return turns.begin(remoteAddress, async (turn) => {
+            let upgraded = false
+            const exchange = {
+              requestId,
+              turn,
+              remoteAddress,
+              bodyReceived: () => connection.idleAfter(workIdleSeconds),
+              upgrade: (subscription: RunFrames) => {
+                upgraded = connection.upgrade(subscription, { "x-request-id": requestId })
+                return upgraded
+              }
             }
-          }
-          return mounted(request, Context.make(Exchange, exchange)).then((response) =>
-            upgraded ? undefined : response
-          )
+            const response = await handler(request, Context.make(Exchange, exchange))
+            return upgraded ? undefined : response
+          })
         }
 
         const server = yield* Effect.acquireRelease(

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import process from "node:process"
 import { Effect, Metric } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -18,15 +19,24 @@ const memory = Metric.gauge("process_resident_memory_bytes", {
   description: "Memory that the service holds, in bytes."
 })
 
+const blocked = Metric.gauge("svc_main_thread_blocked_seconds", {
+  description: "The longest time since the last scrape in which the main thread reacted to nothing, in seconds."
+})
+
 const startTime = Metric.gauge("process_start_time_seconds", {
   description: "When the process started, in seconds since 1970."
 })
 
 const microsecondsPerSecond = 1_000_000
+const nanosecondsPerSecond = 1_000_000_000
+/** How often the delay of the main thread is measured, in milliseconds. */
+const delayEvery = 20
 
 /** What the process reports about itself, read at each scrape. */
 const processSampler = () => {
   let counted = 0
+  const delays = monitorEventLoopDelay({ resolution: delayEvery })
+  delays.enable()
   return Effect.gen(function* () {
     const { system, user } = process.cpuUsage()
     const used = (user + system) / microsecondsPerSecond
@@ -34,6 +44,8 @@ const processSampler = () => {
     counted = used
     yield* Metric.update(processorSeconds, since)
     yield* Metric.update(memory, process.memoryUsage.rss())
+    yield* Metric.update(blocked, delays.max / nanosecondsPerSecond)
+    delays.reset()
     yield* Metric.update(startTime, performance.timeOrigin / 1000)
     yield* Metric.update(build, 1)
   })

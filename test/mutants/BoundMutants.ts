@@ -8,6 +8,20 @@ const documentsFile = "runner/document/Documents.ts"
 /** How large what a stranger, a person or an agent sends may become. */
 export const boundMutants: ReadonlyArray<Mutant> = [
   {
+    name: "bounds: requests that begin in one turn of the main thread",
+    file: "src/http/RequestTurns.ts",
+    text: "now() - begun > mostNanos",
+    broken: "now() - begun < 0n",
+    test: "test/src/http/RequestTurns.test.ts"
+  },
+  {
+    name: "bounds: requests that wait begin in turn by address",
+    file: "src/http/RequestTurns.ts",
+    text: "        waiting.delete(address)\n",
+    broken: "        if (requests.length === 0) waiting.delete(address)\n",
+    test: "test/src/http/RequestTurns.test.ts"
+  },
+  {
     name: "bounds: long documents in another thread",
     file: documentsFile,
     text: "if (bytes.length <= longestReadHere ||",

@@ -35,7 +35,8 @@ const compile = async (): Promise<void> => {
       programs.confinement,
       programs.guard,
       programs.worker,
-      programs.redaction
+      programs.redaction,
+      programs.documents
     ].map((file) => `${root}${file}`)
   ]
   const built = await Bun.build({

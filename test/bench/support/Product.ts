@@ -7,7 +7,12 @@ import { signInForFirstTime } from "../../../src/cli/demo/DemoSession.ts"
 const main = fileURLToPath(new URL("../../../src/Main.ts", import.meta.url))
 
 const Announced = Schema.fromJsonString(
-  Schema.Struct({ url: Schema.String, port: Schema.Int, setupLink: Schema.NullOr(Schema.String) })
+  Schema.Struct({
+    url: Schema.String,
+    port: Schema.Int,
+    setupLink: Schema.NullOr(Schema.String),
+    operatorUrl: Schema.optionalKey(Schema.String)
+  })
 )
 const decodeAnnounced = Schema.decodeEffect(Announced)
 

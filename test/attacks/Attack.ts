@@ -1,0 +1,100 @@
+import { Console, Effect, Schedule } from "effect"
+import { percentile } from "../bench/support/Figures.ts"
+import type { Answer, Target } from "./Target.ts"
+
+/** What one attack does to a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
+export interface Attack {
+  readonly name: string
+  /** `isShort`: with as few attempts as still show a fault. */
+  readonly run: (target: Target, isShort: boolean) => Effect.Effect<number, unknown>
+}
+
+/** The main thread may not be blocked for longer than this, in milliseconds. */
+const longestBlock = 250
+/** Resident memory has to return below this multiple of its idle size. */
+const mostMemory = 2
+const often = Schedule.spaced("250 millis")
+const longPatience = 60
+/** The short form only looks at each attack's memory, and waits for it after the last. */
+const shortPatience = 1
+
+export interface Idle {
+  readonly p99: number
+  readonly resident: number
+}
+
+const p99 = (answers: ReadonlyArray<Answer>) =>
+  percentile(
+    answers.map(({ millis }) => millis),
+    0.99
+  )
+
+/** The server without an attack: what its bystander waits, and the memory that it holds. */
+export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: number) {
+  const since = yield* target.now
+  yield* Effect.sleep(`${seconds} seconds`)
+  yield* target.blocked
+  const idle: Idle = { p99: p99(target.answersSince(since)), resident: yield* target.resident }
+  return idle
+})
+
+/** Resident memory as a multiple of the idle size, once it is below the bound or the time is over. */
+const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, seconds: number) {
+  const memory = Effect.map(target.resident, (resident) => resident / idle.resident)
+  yield* Effect.repeat(memory, {
+    until: (times) => times < mostMemory,
+    schedule: often.pipe(Schedule.upTo({ duration: `${seconds} seconds` }))
+  })
+  return yield* memory
+})
+
+/** Whether memory returns below its bound after the last attack; prints what it is. */
+export const memoryReturns = Effect.fnUntraced(function* (target: Target, idle: Idle) {
+  const times = yield* memoryWithin(target, idle, longPatience)
+  yield* Console.log(
+    `${times < mostMemory ? "\n" : "\nFAILED: "}Memory is ${times.toFixed(2)} times its idle size in the end`
+  )
+  return times < mostMemory
+})
+
+const columns = [44, 9, 8, 11, 12, 9, 18] as const
+const row = (cells: ReadonlyArray<string>) =>
+  cells.map((cell, index) => (index === 0 ? cell.padEnd(columns[0]) : cell.padStart(columns[index] ?? 0))).join("  ")
+
+export const heading = row(["attack", "attempts", "seconds", "blocked ms", "p99 ratio", "refused", "memory x (after)"])
+
+/** Runs an attack, prints its line of the table, and returns what it broke. */
+export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle, attack: Attack, isShort: boolean) {
+  yield* target.blocked
+  const since = yield* target.now
+  const result = yield* Effect.result(attack.run(target, isShort))
+  const ended = yield* target.now
+  // A block is counted at the next turn of the thread, and the bystander's last answers are still on their way.
+  yield* Effect.sleep("300 millis")
+  const blocked = yield* target.blocked
+  const answers = target.answersSince(since)
+  const times = yield* memoryWithin(target, idle, isShort ? shortPatience : longPatience)
+  const seconds = ((yield* target.now) - ended) / 1000
+  const failed = answers.filter(({ status }) => status !== 200)
+  const faults = [
+    ...(result._tag === "Failure" ? [String(result.failure)] : []),
+    ...(blocked <= longestBlock ? [] : [`the main thread was blocked for ${blocked.toFixed(0)} ms`]),
+    ...(times < mostMemory || isShort
+      ? []
+      : [`memory is ${times.toFixed(1)} times its idle size after ${seconds.toFixed(0)} s`]),
+    ...(failed.length === 0 ? [] : [`${failed.length} answers to the bystander: ${failed[0]?.status}`])
+  ]
+  yield* Console.log(
+    row([
+      attack.name,
+      result._tag === "Failure" ? "-" : String(result.success),
+      ((ended - since) / 1000).toFixed(1),
+      blocked.toFixed(0),
+      `${(p99(answers) / idle.p99).toFixed(1)}`,
+      String(failed.length),
+      `${times.toFixed(2)} (${seconds.toFixed(1)} s)`
+    ])
+  )
+  for (const fault of faults) yield* Console.log(`    FAILED: ${fault}`)
+  return faults
+})

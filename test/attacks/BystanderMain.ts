@@ -1,0 +1,40 @@
+// An ordinary member, as a process of its own: the attacker's work must not be measured as the server's. Prints a line for each
+// answer: when it was due, how long it took in milliseconds, and its status.
+import { setInterval } from "node:timers"
+
+const [url = "", workspaceId = "", sourceId = "", token = ""] = process.argv.slice(2)
+const readEvery = 20
+const writeEvery = 1000
+const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+const reads = [
+  `/api/v1/workspaces/${workspaceId}`,
+  `/api/v1/sources?workspaceId=${workspaceId}`,
+  `/api/v1/workspaces/${workspaceId}/runs?limit=20`,
+  `/api/v1/sources/${sourceId}`,
+  `/api/v1/workspaces/${workspaceId}/capsules`
+]
+
+/** A request that does not wait for earlier ones: what is late counts in full. */
+const ask = async (path: string, init: RequestInit) => {
+  const due = performance.timeOrigin + performance.now()
+  let status = 0
+  try {
+    const answer = await fetch(`${url}${path}`, { ...init, headers })
+    await answer.arrayBuffer()
+    ;({ status } = answer)
+  } catch {
+    // A connection that was refused or cut counts as status 0.
+  }
+  const millis = performance.timeOrigin + performance.now() - due
+  process.stdout.write(`${due.toFixed(3)} ${millis.toFixed(3)} ${status}\n`)
+}
+
+let turn = 0
+setInterval(() => {
+  turn += 1
+  void ask(reads[turn % reads.length] ?? "", {})
+}, readEvery)
+setInterval(() => {
+  const status = turn % 2 === 0 ? "active" : "disabled"
+  void ask(`/api/v1/sources/${sourceId}`, { method: "PATCH", body: JSON.stringify({ status }) })
+}, writeEvery)

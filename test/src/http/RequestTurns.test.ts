@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test"
+import { requestTurns } from "../../../src/http/RequestTurns.ts"
+
+/** Requests that each take so many milliseconds until they first wait; returns them as they were begun, turn by turn. */
+const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
+  let time = 0n
+  const { begin } = requestTurns(() => time)
+  const turns = new Map<object, Array<string>>()
+  const answers = addresses.map((address) =>
+    begin(address, (turn) => {
+      time += BigInt(millis) * 1_000_000n
+      turns.set(turn, [...(turns.get(turn) ?? []), address])
+      return Promise.resolve(address)
+    })
+  )
+  expect(await Promise.all(answers)).toEqual([...addresses])
+  return [...turns.values()]
+}
+
+test("requests that arrive together begin in one turn of the main thread only for a limited time", async () => {
+  const turns = await begunBy(
+    Array.from({ length: 1000 }, () => "a"),
+    1
+  )
+  expect(turns.flat()).toHaveLength(1000)
+  expect(turns.length).toBeGreaterThan(40)
+  expect(Math.max(...turns.map((begun) => begun.length))).toBeLessThanOrEqual(21)
+})
+
+test("a few requests begin at once, in the order of their arrival", async () => {
+  expect(await begunBy(["a", "b", "a", "c"], 1)).toEqual([["a", "b", "a", "c"]])
+})
+
+test("whoever sends many requests mostly waits for their own", async () => {
+  const turns = await begunBy([...Array.from({ length: 1000 }, () => "a"), "b"], 1)
+  expect(turns.flat().indexOf("b")).toBeLessThan(50)
+})
