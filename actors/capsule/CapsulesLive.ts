@@ -30,6 +30,8 @@ import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { readyMadeConfigs, toInstallConfig } from "../configuration/PublicInstallConfig.ts"
+import { storedValue } from "../../runner/execution/ServerPaths.ts"
+import { RunSettings } from "../run/RunSettings.ts"
 import { toOutput, toStateVersion } from "../state/StateVersions.ts"
 import { InstallConfigRow, ProviderBindingRow, ListedConfig } from "../configuration/InstallConfigRow.ts"
 import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVersionRow.ts"
@@ -57,6 +59,7 @@ export const layer = Layer.effect(
     const admission = yield* RunAdmission
     const backups = yield* BackupStore
     const audit = yield* Audit
+    const { runsFolder } = yield* RunSettings
     const services = yield* captureServices(
       ActorHost,
       RunGroups,
@@ -192,7 +195,9 @@ export const layer = Layer.effect(
         const rows = yield* Effect.orDie(OutputRow.rows(sql)`SELECT o.* FROM outputs o
           JOIN capsules c ON c.current_state_version_id = o.state_version_id
           WHERE c.id = ${id} AND o.sensitive = 0 ORDER BY o.name`)
-        return rows.flatMap((row) => toOutput(row) ?? [])
+        return rows
+          .flatMap((row) => toOutput(row) ?? [])
+          .map((output) => ({ ...output, value: storedValue(runsFolder, output.value) }))
       }),
       providerBindings: Effect.fn("Capsules.providerBindings")(function* (id) {
         const rows = yield* Effect.orDie(ProviderBindingRow.some(

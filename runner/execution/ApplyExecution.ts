@@ -18,7 +18,7 @@ import type { RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession } from "./RunSession.ts"
-import type { ConcealingControl } from "./ServerPaths.ts"
+import { type ConcealingControl, plannedValue } from "./ServerPaths.ts"
 import type { StateFile } from "./StateFile.ts"
 import { watchState } from "./StateWatch.ts"
 import type { ToolEnd } from "./ToolRun.ts"
@@ -71,8 +71,12 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 const publishableOutputs = Effect.fnUntraced(function* (
   session: RunSession,
   state: StateFile | undefined,
-  outputs: ReadonlyArray<StateOutput>
+  found: ReadonlyArray<StateOutput>
 ) {
+  const outputs = found.map((output) => ({
+    ...output,
+    value: Redacted.make(plannedValue(session.serverPaths, Redacted.value(output.value)))
+  }))
   const shown = new Set(outputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
   const unmarked = unmarkedOutputs(session.base, (name) => shown.has(name))
   const judged = yield* withheldOutputs(session.redactor, outputs)

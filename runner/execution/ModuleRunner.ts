@@ -17,6 +17,7 @@ import { RunnerSettings } from "./RunnerSettings.ts"
 import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
 import { type RunControl, RunPlace } from "./RunPlace.ts"
 import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths.ts"
+import { removeStablePath, StablePaths } from "./StablePaths.ts"
 
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
@@ -58,6 +59,7 @@ export class ModuleRunner extends Context.Service<
       const redaction = yield* Redaction
       const settings = yield* RunnerSettings
       const place = yield* RunPlace
+      const stable = yield* StablePaths
       if (settings.providerCache !== undefined) yield* clearProviderStore(settings.providerCache)
 
       /** Neither a Run's reports nor its failure reason contain a path on this machine. */
@@ -66,14 +68,18 @@ export class ModuleRunner extends Context.Service<
         control: RunControl,
         execute: (control: ConcealingControl) => Effect.Effect<A, RunnerFailure, R>
       ) {
+        const insideRoot = yield* stable
+          .hold(job, control.runFolder)
+          .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
         const paths = yield* serverPaths({
           runFolder: control.runFolder,
+          insideRoot,
           modulePath: job.module.path,
           dataFolder: settings.dataFolder,
           providerCache: settings.providerCache,
           mirror: (yield* place.mirror)?.path
         })
-        return yield* execute({ ...control, serverPaths: paths }).pipe(
+        return yield* execute({ ...control, insideRoot, serverPaths: paths }).pipe(
           Effect.mapError((failure) => shownFailure(paths, failure))
         )
       })
@@ -139,10 +145,13 @@ export class ModuleRunner extends Context.Service<
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
         // Without bubblewrap, a tool outlives a crash of the service and would keep writing into the folder that is being
         // removed.
-        Effect.andThen(endProcessesOfRun(runFolder), removeTree(runFolder, "remove the run folder"))
+        endProcessesOfRun(runFolder).pipe(
+          Effect.andThen(removeStablePath(runFolder)),
+          Effect.andThen(removeTree(runFolder, "remove the run folder"))
+        )
       )
 
       return ModuleRunner.of({ confinement, plan, apply, driftCheck, recover, withhold, discard })
     })
-  ).pipe(Layer.provide(Redaction.layer))
+  ).pipe(Layer.provide([Redaction.layer, StablePaths.layer]))
 }

@@ -157,7 +157,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const redaction = yield* Redaction
   const { providerCache } = yield* RunnerSettings
   const { level } = sandbox.status
-  const { serverPaths } = control
+  const { insideRoot, serverPaths } = control
   const sink = withoutServerPaths(unbreakableSink(control.sink), serverPaths)
   const redactor = yield* redaction.redactor([], job.addressKey).pipe(Effect.mapError(prepareFailed))
   const report = runReport(sink, redactor, serverPaths)
@@ -167,7 +167,6 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   yield* report.phase("prepare")
   const program = yield* checkJob(job, control)
 
-  const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
   const ownSets = yield* providedSets(job)
   const changed = request.reviewed === undefined ? undefined : yield* bindingProblem(ownSets, request.reviewed)
@@ -254,7 +253,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
 
-  const plain = { ...baseEnvironment(box), ...toolEnvironment(box.root) }
+  const plain = {
+    ...baseEnvironment({ root: insideRoot, temporary: box.temporary }),
+    ...toolEnvironment(insideRoot),
+    // Through a link, this is how programs find the path that they were started in.
+    PWD: posix.join(insideRoot, cwd)
+  }
   const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
   const registryTokens = Object.fromEntries(
     Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))

@@ -24,8 +24,8 @@ interface Place {
 export interface ServerPaths {
   readonly shown: (text: string) => string
   /**
-   * For values in a plan, which must remain distinguishable: the Run's folder appears where an isolated module sees it, whether
-   * or not this machine isolates modules.
+   * For values in a plan and Outputs, which must remain distinguishable: the Run's folder appears at the Capsule's own path, and
+   * the folder of an earlier Run is replaced by a name.
    */
   readonly planned: (text: string) => string
   /** Adds a path learned during the Run. */
@@ -34,11 +34,15 @@ export interface ServerPaths {
 
 /** The settings of an execution, with the paths that it must not show. */
 export interface ConcealingControl extends RunControl {
+  /** The path at which the module sees the sandbox folder, and programs find it. */
+  readonly insideRoot: string
   readonly serverPaths: ServerPaths
 }
 
 export interface ServerPathsRequest {
   readonly runFolder: string
+  /** The path at which the module sees the Run's folder. */
+  readonly insideRoot: string
   readonly modulePath: string
   readonly dataFolder: string | undefined
   readonly providerCache: string | undefined
@@ -94,6 +98,15 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
       : text
 }
 
+/**
+ * Replaces the folders of Runs, which earlier releases showed to modules at levels without mounts, so that states and Outputs
+ * still contain them.
+ */
+const withoutEarlierRuns = (parents: ReadonlyArray<string>): ((text: string) => string) => {
+  const folder = new RegExp(`(?:${parents.map(literal).join("|")})/[^/\\s"]+/(?:capsule|build)${boundary}`, "g")
+  return (text) => text.replace(folder, "<earlier run>")
+}
+
 /** Every spelling of a path that a program may print: as configured, and with links resolved. */
 const names = (path: string) =>
   Effect.tryPromise(() => realpath(path)).pipe(
@@ -103,6 +116,8 @@ const names = (path: string) =>
 
 export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: ServerPathsRequest) {
   const { dataFolder, mirror, modulePath, providerCache, runFolder } = request
+  const own = runFolderPaths(runFolder).sandbox
+  const shownRoot = request.insideRoot === own ? insideRoot : request.insideRoot
   const parents = yield* names(posix.dirname(runFolder))
   const folders = parents.map((parent) => runFolderPaths(posix.join(parent, posix.basename(runFolder))))
   const roots = folders.flatMap(({ build, sandbox }) => [sandbox, build])
@@ -113,13 +128,17 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
     [tmpdir(), "<tmp>"],
     ["/tmp", "<tmp>"]
   ]
-  const places: Array<Place> = [...roots, insideRoot].flatMap((root) => sandboxPlaces(root, modulePath))
+  const places: Array<Place> = [...roots, ...new Set([shownRoot, insideRoot])].flatMap((root) =>
+    sandboxPlaces(root, modulePath)
+  )
   for (const { root } of folders) places.push({ path: root, name: "<run>" })
   for (const [path, name] of fixed) {
     if (path !== undefined) for (const known of yield* names(path)) places.push({ path: known, name })
   }
   let shown = replacerOf(places)
-  const planned = replacerOf(roots.map((path) => ({ path, name: insideRoot })))
+  const ofRun = replacerOf(roots.map((path) => ({ path, name: shownRoot })))
+  const withoutEarlier = withoutEarlierRuns(parents)
+  const planned = (text: string) => (text.includes("/") ? withoutEarlier(ofRun(text)) : text)
   return {
     shown: (text: string) => shown(text),
     planned,
@@ -142,15 +161,21 @@ export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink =
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** Like `planned`, for every string in a value of a plan. */
-export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => {
-  if (typeof value === "string") return paths.planned(value)
+const withTexts = (value: Schema.Json, rewritten: (text: string) => string): Schema.Json => {
+  if (typeof value === "string") return rewritten(value)
   if (typeof value !== "object" || value === null) return value
-  if (isArray(value)) return value.map((element) => plannedValue(paths, element))
+  if (isArray(value)) return value.map((element) => withTexts(element, rewritten))
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [paths.planned(key), plannedValue(paths, member)])
+    Object.entries(value).map(([key, member]) => [rewritten(key), withTexts(member, rewritten)])
   )
 }
+
+/** Like `planned`, for every string in a value of a plan. */
+export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => withTexts(value, paths.planned)
+
+/** A value that an earlier release stored, without the folders of its Runs. */
+export const storedValue = (runsFolder: string, value: Schema.Json): Schema.Json =>
+  withTexts(value, withoutEarlierRuns([runsFolder]))
 
 const shownDiagnostic = (paths: ServerPaths, diagnostic: RunDiagnostic): RunDiagnostic => {
   const { address, detail, path, summary } = diagnostic

@@ -1,7 +1,8 @@
-import { chmodSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { chmodSync, existsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
@@ -12,6 +13,24 @@ import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { credentials, note, required } from "./support/ProviderStage.ts"
 import { type Placed, type Tree, applyJob, planJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
+
+const addressKey = Redacted.make("the key of a Capsule")
+const linkOf = (key: Redacted.Redacted) =>
+  `/var/tmp/svc-${createHash("sha256")
+    .update(`stable path\0${Redacted.value(key)}`)
+    .digest("hex")
+    .slice(0, 24)}`
+
+/** Every way in which the tool finds an absolute path. */
+const absolute = {
+  "infra/main.tf": `
+    resource "terraform_data" "paths" {
+      input = [abspath("\${path.module}/tpl"), path.cwd, abspath(path.root)]
+    }
+    output "module" { value = terraform_data.paths.output[0] }
+    output "cwd" { value = terraform_data.paths.output[1] }
+    output "root" { value = terraform_data.paths.output[2] }`
+}
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
@@ -58,6 +77,38 @@ describe("isolation levels", () => {
       Effect.gen(function* () {
         expect([undefined, level]).toContain(yield* planAndApply(settings))
       })
+    )
+
+  for (const [level, settings] of levels)
+    it.live(`absolute paths are equal in plan, apply and the next plan: ${level}, where it works`, () =>
+      Effect.gen(function* () {
+        const { status } = yield* Sandbox
+        if (!status.accepted || status.level !== level) return
+        const runner = yield* TestRunner
+        const folder = yield* temporaryFolder
+        const jobOf = (state?: Redacted.Redacted<Uint8Array>) =>
+          planJob(folder, absolute, {
+            module: { snapshotDigest: "sha256:paths", path: "infra" },
+            addressKey,
+            ...(state === undefined ? {} : { state })
+          })
+        const job = jobOf()
+        const plan = yield* runner.plan(job, recorder().sink)
+        const applied = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
+        expect(applied.diagnostics).toEqual([])
+        expect(applied.exit).toBe("succeeded")
+        const again = yield* runner.plan(jobOf(applied.state), recorder().sink)
+        expect(again.hasChanges).toBe(false)
+        const values = Object.fromEntries(applied.outputs.map(({ name, value }) => [name, Redacted.value(value)]))
+        const root = ["bubblewrap", "namespaces"].includes(level) ? "/capsule" : linkOf(addressKey)
+        expect(values).toEqual({
+          module: `${root}/source/infra/tpl`,
+          cwd: `${root}/source/infra`,
+          root: `${root}/source/infra`
+        })
+        // Nothing stays outside of the Run's folder.
+        expect(existsSync(linkOf(addressKey))).toBe(false)
+      }).pipe(Effect.provide(runnerWith({ ...settings, dataFolder: tmpdir() })))
     )
 
   for (const isolation of ["auto", "required"] as const)

@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { RunnerSettings } from "../../../runner/execution/RunnerSettings.ts"
-import { plannedValue, serverPaths } from "../../../runner/execution/ServerPaths.ts"
+import { plannedValue, serverPaths, storedValue } from "../../../runner/execution/ServerPaths.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { SandboxSettingsShape } from "../../../runner/sandbox/SandboxSettings.ts"
 import { it } from "../../support/Effect.ts"
@@ -17,6 +17,7 @@ const request = (modulePath: string) => ({
   runFolder: "/srv/svc/data/runs/run_1",
   modulePath,
   dataFolder: "/srv/svc/data",
+  insideRoot: "/capsule",
   providerCache: "/srv/svc/data/providers",
   mirror: "/srv/mirror"
 })
@@ -67,6 +68,14 @@ describe("server paths", () => {
       expect(plannedValue(paths, { [`${insideHost}/a`]: [`x=${insideHost}/source/f`, 1, null, "./f"] })).toEqual({
         "/capsule/a": ["x=/capsule/source/f", 1, null, "./f"]
       })
+      const linked = yield* serverPaths({ ...request("infra/net"), insideRoot: "/var/tmp/svc-1" })
+      const earlier = insideHost.replace("run_1", "run_0")
+      expect(plannedValue(linked, [`${insideHost}/source/f`, `${earlier}/source/f`, "/srv/svc/data/x"])).toEqual([
+        "/var/tmp/svc-1/source/f",
+        "<earlier run>/source/f",
+        "/srv/svc/data/x"
+      ])
+      expect(linked.shown("open /var/tmp/svc-1/source/infra/net/a.tf")).toBe("open a.tf")
     })
   )
 
@@ -229,3 +238,12 @@ it.live("a missing tool is reported without its location", () =>
     })
   )
 )
+
+test("an Output that an earlier release stored is shown without the folder of its Run", () => {
+  expect(
+    storedValue("/srv/svc/data/runs", { root: "/srv/svc/data/runs/run_0-1/capsule/source", other: "/srv/data" })
+  ).toEqual({
+    root: "<earlier run>/source",
+    other: "/srv/data"
+  })
+})

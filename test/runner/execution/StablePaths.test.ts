@@ -1,0 +1,104 @@
+import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { removeStablePath, StablePaths } from "../../../runner/execution/StablePaths.ts"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { it } from "../../support/Effect.ts"
+import { planJob, temporaryFolder } from "./support/RunnerHarness.ts"
+import { runnerWith } from "./support/TestRunner.ts"
+
+const stablePaths = Layer.provideMerge(StablePaths.layer, runnerWith({ isolation: "off" }))
+
+const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** Two Runs of one Capsule, in folders of their own. */
+const twoRuns = Effect.gen(function* () {
+  const folder = yield* temporaryFolder
+  const { insideRoot } = yield* Sandbox
+  const job = planJob(folder, {}, { addressKey: Redacted.make(randomUUID()) })
+  const [first, second] = [join(folder, "run_a"), join(folder, "run_b")] as const
+  return { job, first, second, isLinked: insideRoot(first) === first }
+})
+
+describe("a Capsule's own path, where sandboxes have no file system", () => {
+  it.live("leads to the Run that holds it, has a random name, and is gone afterwards", () =>
+    Effect.gen(function* () {
+      const { first, isLinked, job, second } = yield* twoRuns
+      expect(isLinked).toBe(true)
+      const { hold } = yield* StablePaths
+      const during = (runFolder: string) =>
+        Effect.scoped(Effect.map(hold(job, runFolder), (path) => ({ path, target: readlinkSync(path) })))
+      const one = yield* during(first)
+      const two = yield* during(second)
+      expect(one).toEqual({ path: two.path, target: join(first, "capsule") })
+      expect(two.target).toBe(join(second, "capsule"))
+      expect(one.path).toMatch(/^\/var\/tmp\/svc-[0-9a-f]{24}$/)
+      expect(exists(one.path)).toBe(false)
+    }).pipe(Effect.provide(stablePaths))
+  )
+
+  it.live("is held by one Run at a time, and a cancelled wait does not keep it", () =>
+    Effect.gen(function* () {
+      const { first, job, second } = yield* twoRuns
+      const { hold } = yield* StablePaths
+      const isHeld = yield* Deferred.make<string>()
+      const mayEnd = yield* Deferred.make<void>()
+      const holding = yield* Effect.forkChild(
+        Effect.scoped(
+          Effect.gen(function* () {
+            yield* Deferred.succeed(isHeld, yield* hold(job, first))
+            yield* Deferred.await(mayEnd)
+          })
+        )
+      )
+      const path = yield* Deferred.await(isHeld)
+      const cancelled = yield* Effect.forkChild(Effect.scoped(hold(job, second)), { startImmediately: true })
+      yield* Fiber.interrupt(cancelled)
+      const waiting = yield* Effect.forkChild(
+        Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
+        { startImmediately: true }
+      )
+      expect(readlinkSync(path)).toBe(join(first, "capsule"))
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(holding)
+      expect(yield* Fiber.join(waiting)).toBe(join(second, "capsule"))
+    }).pipe(Effect.provide(stablePaths))
+  )
+
+  it.live("is never taken from another user's file, and the refusal names it", () =>
+    Effect.gen(function* () {
+      const { first, job } = yield* twoRuns
+      const { hold } = yield* StablePaths
+      const path = yield* Effect.scoped(hold(job, first))
+      writeFileSync(path, "not ours")
+      const refused = yield* Effect.flip(Effect.scoped(hold(job, first)))
+      rmSync(path)
+      expect(refused.message).toContain(path)
+    }).pipe(Effect.provide(stablePaths))
+  )
+
+  it.live("left by a killed service is removed with its run folder, unless another Run has it by now", () =>
+    Effect.gen(function* () {
+      const { first, job, second } = yield* twoRuns
+      const { hold } = yield* StablePaths
+      for (const folder of [first, second]) mkdirSync(folder)
+      const path = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const held = yield* hold(job, second)
+          writeFileSync(join(first, "stable-path"), held)
+          yield* removeStablePath(first)
+          expect(readlinkSync(held)).toBe(join(second, "capsule"))
+          yield* removeStablePath(second)
+          return held
+        })
+      )
+      expect(exists(path)).toBe(false)
+      writeFileSync(join(first, "stable-path"), join(first, "kept"))
+      writeFileSync(join(first, "kept"), "")
+      yield* removeStablePath(first)
+      expect(exists(join(first, "kept"))).toBe(true)
+    }).pipe(Effect.provide(stablePaths))
+  )
+})
