@@ -2,6 +2,7 @@ import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/serv
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { transaction } from "../database/Transaction.ts"
 import type { RelyingParty } from "./NewPasskeys.ts"
 import type { PasskeyAssertion } from "./PasskeyResponse.ts"
 import { Passkeys } from "./Passkeys.ts"
@@ -93,8 +94,12 @@ export class Confirmations extends Context.Service<
           password,
           code
         ) {
-          yield* passwords.prove(subject, password, code)
-          yield* sessions.confirm(subject, sessionId, "password", requestId)
+          const isFactorProven = yield* passwords.prove(subject, password, code)
+          yield* Effect.gen(function* () {
+            // The factor may have been turned on since.
+            if (!isFactorProven) yield* factors.require(subject, undefined)
+            yield* sessions.confirm(subject, sessionId, "password", requestId)
+          }).pipe(transaction(sql))
         }),
         passkeyOptions: passkeys.proofOptions,
         byPasskey: Effect.fn("Confirmations.byPasskey")(function* (session, party, answer) {

@@ -36,12 +36,15 @@ export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
-    /** Fails with `permission_denied` unless it is the person's password, and as `SecondFactors.require` does for the code. */
+    /**
+     * Whether a second factor was proven as well. Fails with `permission_denied` unless it is the person's password, and as
+     * `SecondFactors.require` does for the code.
+     */
     readonly prove: (
       subject: string,
       password: Redacted.Redacted,
       code: Redacted.Redacted | undefined
-    ) => Effect.Effect<void, ApiError>
+    ) => Effect.Effect<boolean, ApiError>
     /**
      * Sets a new password, or the first one. Revokes every session and returns a new one. Fails with `invalid_request` if the
      * password is refused.
@@ -91,9 +94,9 @@ export class PasswordSignIn extends Context.Service<
           const hash = passwords.isOutdated(stored.hash)
             ? yield* Effect.orElseSucceed(rehash(subject, request.password, stored.hash), () => stored.hash)
             : stored.hash
-          yield* factors.require(subject, request.code)
+          const isFactorProven = yield* factors.require(subject, request.code)
           const opened = yield* Effect.gen(function* () {
-            yield* requireUnchanged(subject, hash, request.code !== undefined)
+            yield* requireUnchanged(subject, hash, isFactorProven)
             return yield* sessions.open({
               subject,
               method: "password",
@@ -109,7 +112,7 @@ export class PasswordSignIn extends Context.Service<
           if (!(yield* passwords.verify(password, stored?.hash))) {
             return yield* new ApiError({ code: "permission_denied", message: "The password is wrong." })
           }
-          yield* factors.require(subject, code)
+          return yield* factors.require(subject, code)
         }),
         change: Effect.fn("PasswordSignIn.change")(function* (context, { next, subject, userAgent }) {
           const hash = yield* passwords.hash(next)

@@ -68,10 +68,11 @@ export class SecondFactors extends Context.Service<
     /** Idempotent. */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void>
     /**
-     * Consumes the code that accompanies a correct password, if the person has a second factor. Fails with
-     * `second_factor_required` when it is missing or wrong, and with `rate_limited` after five wrong ones.
+     * Consumes the code that accompanies a correct password, if the person has a second factor; whether there was a factor that
+     * the code proved. Fails with `second_factor_required` when it is missing or wrong, and with `rate_limited` after five wrong
+     * ones.
      */
-    readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<void, ApiError>
+    readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/account/SecondFactors") {
   static readonly layer = Layer.effect(
@@ -222,10 +223,12 @@ const make = Effect.gen(function* () {
     require: Effect.fn("SecondFactors.require")(function* (subject, code) {
       const outcome = yield* Effect.gen(function* () {
         const row = yield* find(subject)
-        if (row === undefined || row.activated_at === null) return "accepted" as const
+        if (row === undefined || row.activated_at === null) return "absent" as const
         return code === undefined ? ("missing" as const) : yield* spend(row, code)
       }).pipe(transaction(sql))
+      if (outcome === "absent") return false
       yield* outcome === "missing" ? Effect.fail(missing) : settle(outcome)
+      return true
     }, provideCaptured(services))
   })
 })

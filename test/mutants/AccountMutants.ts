@@ -161,8 +161,15 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     name: "second factor: asked for",
     file: "actors/account/PasswordSignIn.ts",
     text: "yield* factors.require(subject, request.code)",
-    broken: "",
+    broken: "yield* Effect.succeed(true)",
     test: factors
+  },
+  {
+    name: "second factor: turned on during a sign-in",
+    file: "actors/account/PasswordSignIn.ts",
+    text: "requireUnchanged(subject, hash, isFactorProven)",
+    broken: "requireUnchanged(subject, hash, request.code !== undefined)",
+    test: "test/actors/account/PasswordRaces.test.ts"
   },
   {
     name: "second factor: a code serves once",

@@ -1,0 +1,291 @@
+import { expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, FileSystem, Scope } from "effect"
+import { codeOf } from "../../actors/account/Totp.ts"
+import { it } from "../support/Effect.ts"
+import {
+  type AttackAnswer,
+  type AttackBrowser,
+  type AttackedServer,
+  attackedServer,
+  attempt,
+  browserAt,
+  codeOf as refusalOf,
+  passwordOf,
+  quietPlatform,
+  signInAs,
+  whoIs
+} from "./support/AttackedServer.ts"
+
+setDefaultTimeout(60_000)
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+const fromBase32 = (text: string): Uint8Array => {
+  const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
+}
+
+const step = () => Math.floor(Date.now() / 30_000)
+/** A code that the authenticator shows at no time near now. */
+const wrongCode = (key: Uint8Array, seed = 0): string => {
+  const near = new Set(Array.from({ length: 9 }, (_, index) => codeOf(key, step() - 4 + index)))
+  for (let guess = seed; ; guess++) {
+    const code = String(guess % 1_000_000).padStart(6, "0")
+    if (!near.has(code)) return code
+  }
+}
+
+/** Turns the second factor on as its owner does. */
+const protect = async (owner: AttackBrowser) => {
+  const begun = await owner.act("/auth/second-factor", {})
+  const key = fromBase32(JSON.parse(begun.text).secret)
+  const activated = await owner.act("/auth/second-factor/activate", { code: codeOf(key, step()) })
+  expect(activated.status).toBe(200)
+  const recoveryCodes: ReadonlyArray<string> = JSON.parse(activated.text).recoveryCodes
+  return { key, recoveryCodes }
+}
+
+const protectedPerson = Effect.fnUntraced(function* (server: AttackedServer, name: string) {
+  const subject = yield* server.person(name)
+  const owner = browserAt(server.url)
+  yield* attempt(() => signInAs(owner, name))
+  return { subject, owner, ...(yield* attempt(() => protect(owner))) }
+})
+
+/** Codes and failures are forgotten, as after a quarter of an hour. */
+const forget = ({ sql }: AttackedServer) =>
+  sql`UPDATE totp_factors SET last_step = NULL, failures = 0, failing_since = NULL`
+
+const signIn = (url: string, name: string, code?: string): Promise<AttackAnswer> =>
+  browserAt(url).act("/auth/sign-in", {
+    email: `${name}@example.test`,
+    password: passwordOf(name),
+    ...(code === undefined ? {} : { code })
+  })
+
+const counted = (answers: ReadonlyArray<AttackAnswer>): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+it.live("accepts each code of a second factor once, however many requests bring it at once", () =>
+  Effect.gen(function* () {
+    const server = yield* attackedServer()
+    const { key, owner, recoveryCodes } = yield* protectedPerson(server, "ann")
+    const other = yield* protectedPerson(server, "bob")
+    const enter = (code?: string) => attempt(() => signIn(server.url, "ann", code))
+    const at = step()
+    // The code that activated the factor, and every older step.
+    for (const offset of [0, -1, -2]) expect((yield* enter(codeOf(key, at + offset))).status).toBe(401)
+    yield* forget(server)
+
+    const race = (code: string) =>
+      attempt(() => Promise.all(Array.from({ length: 8 }, () => signIn(server.url, "ann", code))))
+    const byCode = yield* race(codeOf(key, step()))
+    expect(counted(byCode)["200"]).toBe(1)
+    yield* forget(server)
+    const [first = "", second = "", third = ""] = recoveryCodes
+    const byRecovery = yield* race(first)
+    expect(counted(byRecovery)["200"]).toBe(1)
+    yield* forget(server)
+    // A sign-in and a confirmation race for one code.
+    const mixed = yield* attempt(() =>
+      Promise.all([
+        signIn(server.url, "ann", second),
+        owner.act("/auth/confirmation/password", { password: passwordOf("ann"), code: second })
+      ])
+    )
+    expect(mixed.filter(({ status }) => status === 200 || status === 204)).toHaveLength(1)
+    yield* forget(server)
+
+    // Codes of another person, and what is no code.
+    const wrong = [...other.recoveryCodes.slice(0, 2), codeOf(other.key, step()), "", " ", "------", "null", "0", "%"]
+    for (const code of wrong) {
+      const { status } = yield* enter(code)
+      expect([code, status === 401 || status === 400]).toEqual([code, true])
+      yield* forget(server)
+    }
+    // New recovery codes end the old ones, and so does removing the factor.
+    const renewed = yield* attempt(() => owner.act("/auth/second-factor/recovery-codes", {}))
+    const fresh: ReadonlyArray<string> = JSON.parse(renewed.text).recoveryCodes
+    for (const code of recoveryCodes.slice(2, 6)) expect((yield* enter(code)).status).toBe(401)
+    yield* forget(server)
+    expect((yield* attempt(() => owner.act("/auth/second-factor", undefined, "DELETE"))).status).toBe(204)
+    const again = yield* attempt(() => protect(owner))
+    for (const code of [third, ...fresh.slice(0, 3)]) expect((yield* enter(code)).status).toBe(401)
+    yield* forget(server)
+    expect((yield* enter(codeOf(key, step()))).status).toBe(401)
+    yield* forget(server)
+    expect((yield* enter(codeOf(again.key, step()))).status).toBe(200)
+  }).pipe(Effect.provide(quietPlatform))
+)
+
+it.live("ends the guessing of codes after five, from any address, at any entrance and after a restart", () =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const dataDir = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-attacked-" })}/data`
+    const life = yield* Scope.make()
+    const server = yield* attackedServer({}, dataDir).pipe(Scope.provide(life))
+    const { key, owner } = yield* protectedPerson(server, "ann")
+    // From 28 addresses at once, by somebody who knows the password.
+    const guesses = yield* attempt(() =>
+      Promise.all(Array.from({ length: 28 }, (_, index) => signIn(server.url, "ann", wrongCode(key, index * 7919))))
+    )
+    expect(counted(guesses)).toEqual({ 401: 5, 429: 23 })
+    const rightCode = () => codeOf(key, step() + 1)
+    expect((yield* attempt(() => signIn(server.url, "ann", rightCode()))).status).toBe(429)
+    const confirming = { password: passwordOf("ann"), code: rightCode() }
+    expect((yield* attempt(() => owner.act("/auth/confirmation/password", confirming))).status).toBe(429)
+    yield* Scope.close(life, Exit.void)
+    const restarted = yield* attackedServer({}, dataDir)
+    const ownerAgain = browserAt(restarted.url)
+    for (const [name, value] of owner.jar) ownerAgain.jar.set(name, value)
+    const later = yield* attempt(() => signIn(restarted.url, "ann", rightCode()))
+    expect([later.status, Number(later.headers.get("retry-after")) > 600]).toEqual([429, true])
+    // Wrong codes at different entrances count together.
+    yield* restarted.sql`UPDATE totp_factors SET failures = 0, failing_since = NULL`
+    const seen: Array<number> = []
+    for (let index = 0; index < 4; index++) {
+      const code = wrongCode(key, 31 * index)
+      seen.push((yield* attempt(() => signIn(restarted.url, "ann", code))).status)
+      const body = { password: passwordOf("ann"), code }
+      seen.push((yield* attempt(() => ownerAgain.act("/auth/confirmation/password", body))).status)
+    }
+    expect(seen).toEqual([401, 401, 401, 401, 401, 429, 429, 429])
+  }).pipe(Effect.provide(quietPlatform))
+)
+
+it.live("lets nobody past the second factor by another entrance", () =>
+  Effect.gen(function* () {
+    const server = yield* attackedServer()
+    const { owner, subject } = yield* protectedPerson(server, "ann")
+    const email = "ann@example.test"
+    const password = passwordOf("ann")
+    const page = { origin: "https://svc.example.test", "sec-fetch-site": "same-origin" }
+    const attacks: ReadonlyArray<readonly [name: string, attack: (browser: AttackBrowser) => Promise<AttackAnswer>]> = [
+      ["sign-in without a code", (browser) => browser.act("/auth/sign-in", { email, password })],
+      ["sign-in with no code in it", (browser) => browser.act("/auth/sign-in", { email, password, code: "" })],
+      ["sign-in with a code of nothing", (browser) => browser.act("/auth/sign-in", { email, password, code: null })],
+      [
+        "another spelling of the address",
+        (browser) => browser.act("/auth/sign-in", { email: " ANN@Example.Test", password })
+      ],
+      [
+        "the plain form",
+        async (browser) => {
+          const response = await fetch(new URL("/sign-in", server.url), {
+            method: "POST",
+            redirect: "manual",
+            headers: {
+              ...page,
+              "content-type": "application/x-www-form-urlencoded",
+              "x-forwarded-for": browser.address
+            },
+            body: new URLSearchParams({ email, password }).toString()
+          })
+          return { status: response.status, headers: response.headers, location: "", text: await response.text() }
+        }
+      ],
+      ["a token", (browser) => browser.act("/api/v1/account/tokens", { name: "t", scopes: ["read"], password })],
+      [
+        "basic credentials",
+        (browser) =>
+          browser.visit("/auth/session", { headers: { authorization: `Basic ${btoa(`${email}:${password}`)}` } })
+      ],
+      ["a device code", (browser) => browser.act("/oauth/device", { user_code: "AAAA-AAAA" })],
+      [
+        "a grant by password",
+        async (browser) => {
+          const response = await fetch(new URL("/oauth/token", server.url), {
+            method: "POST",
+            headers: { "content-type": "application/x-www-form-urlencoded", "x-forwarded-for": browser.address },
+            body: new URLSearchParams({
+              grant_type: "password",
+              username: email,
+              password,
+              client_id: "svc"
+            }).toString()
+          })
+          return { status: response.status, headers: response.headers, location: "", text: await response.text() }
+        }
+      ]
+    ]
+    for (const [name, attack] of attacks) {
+      const browser = browserAt(server.url)
+      const { status } = yield* attempt(() => attack(browser))
+      expect([name, status >= 400 && status < 500]).toEqual([name, true])
+      expect([name, yield* attempt(() => whoIs(browser))]).toEqual([name, undefined])
+    }
+    // A session of the person without a recent confirmation confirms itself by no password alone.
+    yield* server.sql`UPDATE account_sessions SET confirmed_at = NULL WHERE subject = ${subject}`
+    const half = yield* attempt(() => owner.act("/auth/confirmation/password", { password }))
+    expect([half.status, refusalOf(half)]).toEqual([401, "second_factor_required"])
+    for (const [path, method] of [
+      ["/auth/second-factor", "DELETE"],
+      ["/auth/second-factor", "POST"],
+      ["/auth/second-factor/recovery-codes", "POST"],
+      ["/auth/passkeys/registration-options", "POST"],
+      ["/auth/password", "POST"]
+    ] as const) {
+      const body =
+        method === "POST" ? (path === "/auth/password" ? { newPassword: "another good password" } : {}) : undefined
+      const refused = yield* attempt(() => owner.act(path, body, method))
+      expect([path, method, refused.status, refusalOf(refused)]).toEqual([
+        path,
+        method,
+        403,
+        "reauthentication_required"
+      ])
+    }
+  }).pipe(Effect.provide(quietPlatform))
+)
+
+it.live("answers every failed sign-in alike, and stops guesses at one account across connections", () =>
+  Effect.gen(function* () {
+    const server = yield* attackedServer()
+    yield* protectedPerson(server, "ann")
+    yield* server.person("plain")
+    const gone = yield* server.person("gone")
+    yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${gone}`
+    const bare = yield* server.person("bare")
+    yield* server.sql`DELETE FROM user_passwords WHERE subject = ${bare}`
+    const guess = (name: string, more: Readonly<Record<string, string>> = {}) =>
+      attempt(() =>
+        browserAt(server.url).act("/auth/sign-in", {
+          email: `${name}@example.test`,
+          password: "a wrong guess",
+          ...more
+        })
+      )
+    const shape = ({ headers, status, text }: AttackAnswer) => ({
+      status,
+      text: text.replace(/req_\w+/, "req"),
+      headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
+    })
+    const unknown = shape(yield* guess("nobody"))
+    expect(unknown.status).toBe(401)
+    for (const name of ["ann", "plain", "gone", "bare"]) {
+      expect([name, shape(yield* guess(name))]).toEqual([name, unknown])
+      expect([name, shape(yield* guess(name, { code: "123456" }))]).toEqual([name, unknown])
+    }
+    // The right password of a locked account answers as a wrong one.
+    const locked = yield* attempt(() => signIn(server.url, "gone"))
+    expect(shape(locked)).toEqual(unknown)
+
+    // One address at one account, on forty connections at once: ten guesses a minute.
+    for (const name of ["plain", "nobody-else"]) {
+      const browser = browserAt(server.url)
+      const answers = yield* attempt(() =>
+        Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            browser.act("/auth/sign-in", {
+              email: [`${name}@example.test`, ` ${name}@EXAMPLE.test`][index % 2],
+              password: `guess ${index} of many`
+            })
+          )
+        )
+      )
+      expect([name, counted(answers)]).toEqual([name, { 401: 10, 429: 30 }])
+    }
+  }).pipe(Effect.provide(quietPlatform))
+)
