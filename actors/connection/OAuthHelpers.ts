@@ -33,7 +33,7 @@ export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
     return yield* new ApiError({
       code: "capability_not_available",
       message:
-        "The operator of this server declares no OAuth helper (`features.oauth_helpers` of the capabilities). Create the Connection with the credential itself."
+        "The operator of this server declares no OAuth helper (`oauth-helpers` at /api/v1/extensions is not enabled). Create the Connection with the credential itself."
     })
   }
   const found = helpers.find(({ helper }) => helper.id === helperId)

@@ -66,6 +66,7 @@ export class SnapshotReads extends Context.Service<
         }
         const bytes = yield* Effect.orDie(tree.read(path))
         return {
+          kind: "svc.source-snapshot-file@v1",
           sourceSnapshotId: snapshot.id,
           path,
           text: yield* decodeText(bytes),

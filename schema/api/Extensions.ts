@@ -41,7 +41,10 @@ const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The families of endpoints beyond sections 1 to 9 of the specification; a server may lack some of them. */
+/** The family whose routes are in the specification, and which is enabled where the operator declares a helper. */
+export const helperFamily = "oauth-helpers"
+
+/** The families of endpoints that a server may lack: those beyond sections 1 to 9 of the specification, and helpers. */
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),
@@ -83,6 +86,10 @@ export const extensions: ReadonlyArray<Family> = [
     update: ConnectionsApi.endpoints.update,
     remove: ConnectionsApi.endpoints.remove,
     confirmOrigins: ConnectionsApi.endpoints.confirmOrigins
+  }),
+  family(helperFamily, "Authorising a Connection at another service.", {
+    startOAuth: ConnectionsApi.endpoints.startOAuth,
+    finishOAuth: ConnectionsApi.endpoints.finishOAuth
   }),
   family("dashboard-lists", "What needs a person, and the latest Runs.", { needs, latestRuns })
 ]

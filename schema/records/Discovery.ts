@@ -10,28 +10,27 @@ export class Discovery extends Schema.Opaque<Discovery>()(
     auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
     apiBaseUrl: Schema.String,
     api_versions: Schema.Array(Schema.String),
+    /** Exactly what the specification names: whatever else may be enabled is a family of the extensions. */
     features: Schema.Struct({
       stacks: Schema.Boolean,
       opentofu_runner: Schema.Boolean,
       oidc: Schema.Boolean,
       workload_identity: Schema.Boolean,
-      interfaces: Schema.Boolean,
-      /** Whether the operator allows people to authorise Connections at another service. */
-      oauth_helpers: Schema.Boolean
+      interfaces: Schema.Boolean
     }),
     endpoints: Schema.Struct({
       api: Schema.String,
       capabilities: Schema.String,
       openapi: Schema.String,
       oidc_issuer: Schema.String,
-      /** Where the endpoint families beyond the specification are listed. */
+      /** Where the endpoint families that a server may lack are listed. */
       extensions: Schema.optionalKey(Schema.String)
     }),
     oidcClientId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Discovery" })
 ) {}
 
-/** A family of endpoints beyond the specification that this server offers. */
+/** A family of endpoints that a server may lack. */
 export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,

@@ -96,6 +96,7 @@ export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
 /** The content of one file in a snapshot (specification, ruling 3). */
 export class SnapshotFile extends Schema.Opaque<SnapshotFile>()(
   Schema.Struct({
+    kind: Schema.Literal("svc.source-snapshot-file@v1"),
     sourceSnapshotId: SourceSnapshotId,
     path: Schema.String,
     text: Schema.String,

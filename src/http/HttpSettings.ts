@@ -15,6 +15,8 @@ export class HttpSettings extends Context.Service<
     readonly oidcClientId?: string | undefined
     /** Endpoint families beyond the specification that are turned off. */
     readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
+    /** Whether the operator declares a helper by which people authorise a Connection at another service. */
+    readonly hasOAuthHelpers?: boolean | undefined
     /** Origins whose pages may call the API with a bearer token. */
     readonly corsOrigins?: ReadonlyArray<string> | undefined
   }
@@ -26,8 +28,7 @@ export const implementedFeatures: Discovery["features"] = {
   opentofu_runner: true,
   oidc: true,
   workload_identity: false,
-  interfaces: true,
-  oauth_helpers: false
+  interfaces: true
 }
 
 /** Over https the cookie is tied to the host; plain http on loopback cannot use that prefix. */

@@ -10,7 +10,7 @@ import { Exchange, type ExchangeShape, makeRequestId, type Turn } from "./Exchan
 import { withRenewedSession } from "../accounts/SessionCookie.ts"
 import { HttpSettings } from "./HttpSettings.ts"
 import { commonHeaders } from "./ResponseHeaders.ts"
-import { isRouteNotFound, unknownRouteResponse } from "./UnknownRoutes.ts"
+import { hasEmptySegment, isRouteNotFound, unknownRouteResponse } from "./UnknownRoutes.ts"
 
 type HttpEffect<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
@@ -55,7 +55,12 @@ const guardedBy = Effect.gen(function* () {
         remoteAddress === undefined ? request : request.modify({ remoteAddress: Option.some(remoteAddress) })
       renewFor(exchange.turn)
       const preflight = shared.preflight(request)
-      const routed: HttpEffect<E, R> = preflight === undefined ? httpEffect : Effect.succeed(preflight)
+      const routed: HttpEffect<E, R> =
+        preflight !== undefined
+          ? Effect.succeed(preflight)
+          : hasEmptySegment(request.url)
+            ? Effect.succeed(unknownRouteResponse(request.url, requestId))
+            : httpEffect
       const answered = routed.pipe(
         Effect.catchCause((cause) =>
           isRouteNotFound(cause)

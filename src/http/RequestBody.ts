@@ -52,6 +52,10 @@ const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"])
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined
 }
 
+/** Whether the request is known to have no body before it is read. */
+const isEmpty = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
+  declaredLength(headers) === 0 || (source instanceof Request && source.body === null)
+
 /**
  * The bytes of the request's body, read once within `maxBytes` and the body deadline. Fails with `request_too_large`,
  * `unsupported_media_type` for compressed bodies, and `invalid_request` when the body does not arrive in time.
@@ -92,7 +96,7 @@ export const arrivingBody = (
       if (refusal !== undefined) return yield* refusal
       if ((declaredLength(request.headers) ?? 0) > maxBytes) return yield* tooLarge(maxBytes)
       const exchange = yield* Exchange
-      if (request.source instanceof Request && request.source.body === null) {
+      if (isEmpty(request)) {
         exchange.bodyReceived()
         return Stream.empty
       }
@@ -123,7 +127,8 @@ export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: {
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
-  if (contentType !== undefined && !jsonContentType.test(contentType)) {
+  // Clients set a type of their own choice when there is no body.
+  if (!isEmpty(request) && contentType !== undefined && !jsonContentType.test(contentType)) {
     return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
   }
   const bytes = yield* readBodyBytes(limits.maxBytes)

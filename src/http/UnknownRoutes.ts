@@ -32,7 +32,21 @@ const knownRoutes = () => {
 // Built for the first request that needs it, to keep startup fast.
 let made: ReturnType<typeof knownRoutes> | undefined
 
+/** Paths of programs. Every other path is a page of the dashboard, or one of its files. */
+const ofPrograms = /^\/(?:api|auth|oauth|hooks|agent|internal|\.well-known)\//
+
+/**
+ * Whether the path has a slash at its end, or two in a row. The router would take the empty segment for a parameter, and the
+ * route of that parameter would refuse it for a reason that has nothing to do with the slash.
+ */
+export const hasEmptySegment = (url: string): boolean => {
+  if (!ofPrograms.test(url)) return false
+  const path = url.split("?", 1)[0] ?? ""
+  return path.endsWith("/") || path.includes("//")
+}
+
 const allowedMethods = (url: string): ReadonlyArray<string> => {
+  if (hasEmptySegment(url)) return []
   const known = (made ??= knownRoutes())
   return methods
     .filter((method) => known.find(method, url) !== undefined)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { extensions } from "../../../schema/api/Extensions.ts"
+import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { ApiEntrance } from "../ApiEntrance.ts"
@@ -38,8 +38,8 @@ export const discoveryHandlers = HttpApiBuilder.group(
   "discovery",
   Effect.fn(function* (handlers) {
     const document = yield* discoveryDocument
-    const { familiesOff = [] } = yield* HttpSettings
-    const off: ReadonlySet<string> = new Set(familiesOff)
+    const { familiesOff = [], hasOAuthHelpers = false } = yield* HttpSettings
+    const off: ReadonlySet<string> = new Set([...familiesOff, ...(hasOAuthHelpers ? [] : [helperFamily])])
     const listed = extensions.map((family) => ({ ...family, enabled: !off.has(family.name) }))
     const seenFromEntrance = Effect.map(ApiEntrance, (entrance) =>
       entrance === undefined ? document : { ...document, ...addressesAt(entrance, document.endpoints.oidc_issuer) }

@@ -32,7 +32,7 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
-// An action without arguments may omit its empty object, although its schema requires it.
+// An empty body counts as an empty object: enough where every field is optional, and otherwise the missing fields are named.
 const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   const headers = new Headers({ ...request.headers, "content-type": "application/json" })
   headers.delete("content-length")
@@ -49,14 +49,14 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
-  const declaresEmpty = !takesBody && endpoint.payload.size > 0
+  const declaresBody = endpoint.payload.size > 0
   const withBody = Effect.gen(function* () {
     // The checked bytes are cached on the request, so the API decodes exactly what was checked here.
     const body = yield* readJsonBody(limits)
     if (body !== undefined && !takesBody && !isEmptyObject(body)) {
       return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
     }
-    return body === undefined && declaresEmpty
+    return body === undefined && declaresBody
       ? yield* Effect.provideServiceEffect(handled, HttpServerRequest.HttpServerRequest, withEmptyObject)
       : yield* handled
   })

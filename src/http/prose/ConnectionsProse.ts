@@ -35,7 +35,7 @@ export const connectionsProse: GroupProse<typeof ConnectionsApi> = {
     ),
     startOAuth: route(
       "Start an OAuth helper",
-      "Answers where to send the browser, for a Connection that will be there once the person has agreed and come back to the callback: within ten minutes, once, in this session. With `connectionId` the answer gives that Connection new tokens: a rotation, as with `PATCH`. Needs the session of a signed-in person: a token is refused with 403. 501 `capability_not_available` where the operator declares no helper (`features.oauth_helpers` of the capabilities is false); 404 for one that is not declared. `GET /api/v1/credential-recipes` lists them."
+      "Answers where to send the browser, for a Connection that will be there once the person has agreed and come back to the callback: within ten minutes, once, in this session. With `connectionId` the answer gives that Connection new tokens: a rotation, as with `PATCH`. Needs the session of a signed-in person: a token is refused with 403. 501 `capability_not_available` where the operator declares no helper (`oauth-helpers` is not enabled at `GET /api/v1/extensions`); 404 for one that is not declared. `GET /api/v1/credential-recipes` lists them."
     ),
     finishOAuth: route(
       "Finish an OAuth helper",

@@ -90,7 +90,11 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
         // The caller was authorised only for the Source in the URL (Z3).
         const { url, workspaceId } = yield* TestPlane
         const other = (yield* sources.create(context, { workspaceId, name: "another", url })).source.id
-        expect((yield* sources.file(sourceId, snapshot.id, "main.tf")).path).toBe("main.tf")
+        expect(yield* sources.file(sourceId, snapshot.id, "main.tf")).toMatchObject({
+          kind: "svc.source-snapshot-file@v1",
+          sourceSnapshotId: snapshot.id,
+          path: "main.tf"
+        })
         expect((yield* Effect.flip(sources.file(other, snapshot.id, "main.tf"))).code).toBe("not_found")
         expect((yield* Effect.flip(sources.installModules(other, snapshot.id))).code).toBe("not_found")
         const report = yield* sources.checkCompatibility(context, sourceId, {

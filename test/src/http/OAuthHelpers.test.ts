@@ -18,7 +18,8 @@ describe("helpers declared by the operator", () => {
   tests.live("are advertised, listed without a secret, and identified by name", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
-      expect((yield* owner.send("/api/v1/capabilities")).json().features.oauth_helpers).toBe(true)
+      const { extensions } = (yield* owner.send("/api/v1/extensions")).json()
+      expect(extensions).toContainEqual(expect.objectContaining({ name: "oauth-helpers", enabled: true }))
       const listed = yield* owner.send("/api/v1/credential-recipes")
       expect(listed.json().oauthHelpers[0]).toEqual({
         id: "pliant",

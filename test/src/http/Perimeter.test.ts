@@ -198,6 +198,13 @@ describe("the perimeter", () => {
         expect(document).toMatchObject({ product: "svc", apiBaseUrl: `${origin}/api/v1` })
         expect(JSON.stringify(document)).not.toContain("evil")
         expect(document.endpoints.extensions).toBe(`${origin}/api/v1/extensions`)
+        expect(Object.keys(document.features).toSorted()).toEqual([
+          "interfaces",
+          "oidc",
+          "opentofu_runner",
+          "stacks",
+          "workload_identity"
+        ])
       }
       const families = yield* Effect.flatMap(send("/api/v1/extensions"), (response) =>
         Effect.promise(() => response.json())

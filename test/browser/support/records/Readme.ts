@@ -38,6 +38,7 @@ module "service" {
 export const readmeFile = (path: string): Answer =>
   path.endsWith("README.md")
     ? ok({
+        kind: "svc.source-snapshot-file@v1",
         sourceSnapshotId: "snap_0000000000000001",
         path,
         text: readmeText,

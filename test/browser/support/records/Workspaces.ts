@@ -39,8 +39,7 @@ export const discovery = (origin: string): Discovery => ({
     opentofu_runner: true,
     oidc: false,
     workload_identity: false,
-    interfaces: true,
-    oauth_helpers: true
+    interfaces: true
   },
   endpoints: {
     api: `${origin}/api/v1`,

@@ -80,6 +80,7 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
   if (rest.endsWith("/file")) {
     if (/readme/i.test(asked.query.get("path") ?? "")) return readmeFile(asked.query.get("path") ?? "")
     return ok({
+      kind: "svc.source-snapshot-file@v1",
       sourceSnapshotId: own[0]?.id,
       path: asked.query.get("path"),
       text: world.optionsDocument,
