@@ -19,7 +19,16 @@ describe("a link to a document that lists sources", () => {
     await page.getByRole("heading", { name: "Shop, in three sizes" }).waitFor()
     const created = api.changes.find(({ method, path }) => method === "POST" && path === "/api/v1/sources")?.body
     expect(created).toMatchObject({ url: "https://git.acme.example/infra/shop.git", defaultRef: commit(41) })
-    for (const fact of ["Commit", "Digest", "Size"]) await page.locator("dt", { hasText: fact }).waitFor()
+    await page.locator("dt", { hasText: "Size" }).waitFor()
+    const factOf = (name: string) =>
+      page.locator(".facts > div", { has: page.locator("dt", { hasText: name }) }).locator("dd")
+    expect(await factOf("Commit").innerText()).toBe(commit(40))
+    expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
+    // In full also on a narrow screen, which they do not widen.
+    await page.setViewportSize({ width: 360, height: 800 })
+    expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+    await page.setViewportSize({ width: 1280, height: 800 })
 
     await page.reload()
     await page.getByText("v2.4.1, the newest stable version").waitFor()

@@ -13,7 +13,7 @@ import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
-import { bytes, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { bytes, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import type { OptionsLink } from "../install/InstallLink.ts"
 import { ReadFailure } from "../install/ReadFailure.tsx"
@@ -81,18 +81,8 @@ const DocumentFacts = ({ link, tag, snapshot, file }: DocumentFactsProps) => {
             <code key="ref">{link.ref}</code>
           )
         ],
-        [
-          words.commit,
-          snapshot === undefined ? undefined : (
-            <CopyText key="commit" text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />
-          )
-        ],
-        [
-          words.digest,
-          file === undefined ? undefined : (
-            <CopyText key="digest" text={file.digest} shown={`sha256:${shortDigest(file.digest)}`} />
-          )
-        ],
+        [words.commit, snapshot === undefined ? undefined : <CopyText key="commit" text={snapshot.resolvedCommit} />],
+        [words.digest, file === undefined ? undefined : <CopyText key="digest" text={file.digest} />],
         [words.size, file === undefined ? undefined : bytes(file.sizeBytes)]
       ]}
     />
