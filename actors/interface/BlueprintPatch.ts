@@ -1,5 +1,5 @@
 import { Array as Arr, Result, type Schema } from "effect"
-import type { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
+import type { CompiledInstall, PublicOutput } from "../../schema/manifest/CompiledInstall.ts"
 import { describeDiagnostics, diagnosticReport } from "../../schema/manifest/DiagnosticReport.ts"
 import { compileInterfaces } from "../../schema/manifest/InterfaceCompiler.ts"
 import { parseManifestValue } from "../../schema/manifest/ManifestParser.ts"
@@ -18,10 +18,21 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
   install: { modules: { ".": { inputs: [], interfaces: [...proposed] } } }
 })
 
+/** The Outputs that Interfaces already read, so that no other Interface reads one as another type. */
+const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
+  ...outputAllowlist,
+  ...interfaceBlueprints.flatMap(({ spec }) =>
+    Object.values(spec.inputs ?? {}).flatMap((input) =>
+      input.source === "output" ? [{ name: input.outputName, type: input.outputType }] : []
+    )
+  )
+]
+
 /**
  * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
- * blueprint under the same key or name is a conflict, an Output must already be public, and no binding can be requested. The
- * failure is a message that contains no values.
+ * blueprint under the same key or name is a conflict, an Output must be neither sensitive nor ephemeral, and no binding can be
+ * requested. Whether an Output is private for another reason is only known after an apply, and decided there. The failure is a
+ * message that contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,
@@ -38,22 +49,17 @@ export const patchBlueprints = (
   const module = modules["."]
   const declared = module !== undefined && "interfaces" in module ? (module.interfaces ?? []) : []
   const { diagnostics, report } = diagnosticReport()
-  const { interfaceBlueprints, outputAllowlist } = compileInterfaces(declared, ["interfaces"], {
+  const { interfaceBlueprints } = compileInterfaces(declared, ["interfaces"], {
     outputs: new Map(outputs.map((output) => [output.name, output])),
     policy,
     base: {
       variables: [],
       interfaceBlueprints: compiled.interfaceBlueprints,
       bindingRequests: compiled.bindingRequests,
-      outputAllowlist: compiled.outputAllowlist
+      outputAllowlist: outputsRead(compiled)
     },
     report
   })
   if (Arr.isReadonlyArrayNonEmpty(diagnostics)) return Result.fail(describeDiagnostics(diagnostics))
-  if (outputAllowlist.length > compiled.outputAllowlist.length) {
-    return Result.fail(
-      "An input names an Output that the configuration does not make public; a plan cannot widen that."
-    )
-  }
   return Result.succeed({ ...compiled, interfaceBlueprints })
 }

@@ -13,7 +13,13 @@ const blueprint = (key: string, inputs: Schema.JsonObject = {}): Schema.JsonObje
 const present: InterfaceBlueprint = {
   key: "present",
   name: "Name.present",
-  spec: { type: "t", version: "1", document: {}, inputs: {}, access: { visibility: "workspace" } }
+  spec: {
+    type: "t",
+    version: "1",
+    document: {},
+    inputs: { a: { source: "output", outputName: "read", outputType: "url" } },
+    access: { visibility: "workspace" }
+  }
 }
 
 const compiled: CompiledInstall = {
@@ -31,7 +37,10 @@ const compiled: CompiledInstall = {
 
 const outputs = [
   { name: "open", sensitive: false, ephemeral: false },
-  { name: "closed", sensitive: false, ephemeral: false }
+  { name: "closed", sensitive: false, ephemeral: false },
+  { name: "read", sensitive: false, ephemeral: false },
+  { name: "secret", sensitive: true, ephemeral: false },
+  { name: "passing", sensitive: false, ephemeral: true }
 ]
 
 const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
@@ -43,16 +52,33 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
 describe("a proposed set of Interfaces", () => {
   test("adds to what exists, and treats an equal Interface as the same one", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
-    expect(patched(blueprint("new", read), blueprint("present"))).toEqual(["present", "new"])
+    const same = { a: { source: "output", outputName: "read", outputType: "url" } }
+    expect(patched(blueprint("new", read), blueprint("present", same))).toEqual(["present", "new"])
+  })
+
+  test("reads Outputs that the operator did not list, and leaves that list as it is", () => {
+    const read = blueprint("new", { a: { source: "output", outputName: "closed", outputType: "url" } })
+    const result = patchBlueprints(compiled, outputs, [read], defaultOperatorPolicy)
+    expect(Result.getOrThrow(result).outputAllowlist).toEqual(compiled.outputAllowlist)
   })
 
   test.each([
     ["that differs under the same key", { ...blueprint("present"), name: "Other" }, "differently"],
     ["that differs under the same name", { ...blueprint("other"), name: "Name.present" }, "differently"],
     [
-      "that widens what is public",
-      blueprint("n", { a: { source: "output", outputName: "closed", outputType: "url" } }),
-      "cannot widen"
+      "of a sensitive Output",
+      blueprint("n", { a: { source: "output", outputName: "secret", outputType: "string" } }),
+      "neither sensitive nor ephemeral"
+    ],
+    [
+      "of an ephemeral Output",
+      blueprint("n", { a: { source: "output", outputName: "passing", outputType: "string" } }),
+      "neither sensitive nor ephemeral"
+    ],
+    [
+      "that reads an Output as another type than an existing Interface does",
+      blueprint("n", { a: { source: "output", outputName: "read", outputType: "string" } }),
+      "differently"
     ],
     [
       "of another type of an Output",
