@@ -19,12 +19,12 @@ import { bindingsOf } from "../configuration/StoredBindings.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { patchedValues } from "../configuration/VariablePatch.ts"
-import { checkValues, governedVariables, marked } from "../configuration/VariableRules.ts"
+import { checkValues, changeableVariables, marked } from "../configuration/VariableRules.ts"
 
 const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const configs = yield* InstallConfigStore
   const patch = request.variablePatch ?? {}
-  const variables = governedVariables(config.config)
+  const variables = changeableVariables(config.config)
   yield* checkValues("variablePatch.set", variables, patch.set ?? {})
   const values = patchedValues(variables, yield* configs.values(config.row), patch)
   return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
@@ -35,12 +35,15 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request
   if (added.length === 0) return compiled
-  if (config.row.origin === "repository_manifest") {
-    return yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
-  }
   const { policy } = yield* InstallPolicy
   const patched = patchBlueprints(compiled, outputs, added, policy)
-  return Result.isFailure(patched) ? yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`) : patched.success
+  if (Result.isFailure(patched)) return yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`)
+  const { interfaceBlueprints } = patched.success
+  // A client may send back the Interfaces that it has read.
+  const isWider = interfaceBlueprints.length > compiled.interfaceBlueprints.length
+  return isWider && config.row.origin === "repository_manifest"
+    ? yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
+    : patched.success
 })
 
 /** New Interfaces are pending as soon as their configuration exists, and usable after it has been applied. */

@@ -19,7 +19,14 @@ import {
 } from "../configuration/InstallConfigStore.ts"
 import { checkEvidence } from "./ReAdoptionEvidence.ts"
 import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
-import { checkValues, governedVariables, isFillable, marked, missingInputs } from "../configuration/VariableRules.ts"
+import {
+  changeableVariables,
+  checkValues,
+  governedVariables,
+  isFillable,
+  marked,
+  missingInputs
+} from "../configuration/VariableRules.ts"
 
 const reviewedValues = Effect.fnUntraced(function* (
   config: LoadedInstallConfig,
@@ -27,7 +34,7 @@ const reviewedValues = Effect.fnUntraced(function* (
   request: ReAdoptionRequest
 ) {
   const configs = yield* InstallConfigStore
-  const variables = governedVariables(target)
+  const variables = changeableVariables(target)
   const declared = new Set(variables.filter(isFillable).map((variable) => variable.name))
   const current: VariableValues = Object.fromEntries(
     Object.entries(yield* configs.values(config.row)).filter(([name]) => declared.has(name))
@@ -35,7 +42,7 @@ const reviewedValues = Effect.fnUntraced(function* (
   const user = variables.filter((variable) => variable.origin === "user")
   const reviewed = request.reviewedUserVariables
   if (reviewed === undefined) {
-    const open = missingInputs(user, current)
+    const open = missingInputs(governedVariables(target), current)
     return open.length === 0
       ? current
       : yield* failedPrecondition(`The snapshot declares required inputs that have no value: ${open.join(", ")}.`)
@@ -44,9 +51,9 @@ const reviewedValues = Effect.fnUntraced(function* (
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
   yield* checkValues("reviewedUserVariables", variables, reviewed)
-  // The reviewed set replaces everything except secrets, which are not reviewed here.
-  const secrets = new Set(user.filter(({ sensitive }) => sensitive).map(({ name }) => name))
-  const kept = Object.fromEntries(Object.entries(current).filter(([name]) => secrets.has(name)))
+  // The reviewed set replaces everything except secrets and what the manifest does not declare, which are not reviewed here.
+  const replaced = new Set(user.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
+  const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.has(name)))
   const values = { ...kept, ...reviewed }
   const missing = missingInputs(user, values)
   if (missing.length > 0)

@@ -1,7 +1,6 @@
 import { Result } from "effect"
-import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { VariableValues } from "./InstallConfigStore.ts"
-import { missingInputs } from "./VariableRules.ts"
+import { type GovernedVariable, missingInputs, notTheirs } from "./VariableRules.ts"
 
 /** Values to set, and names whose values are removed so that the module's defaults apply again. */
 export interface VariablePatch {
@@ -14,11 +13,15 @@ export interface VariablePatch {
  * declarations.
  */
 export const patchedValues = (
-  declared: ReadonlyArray<DeclaredVariable>,
+  declared: ReadonlyArray<GovernedVariable>,
   current: VariableValues,
   { remove = [], set = {} }: VariablePatch
 ): Result.Result<VariableValues, string> => {
+  const known = new Map(declared.map((variable) => [variable.name, variable]))
   for (const [index, name] of remove.entries()) {
+    const variable = known.get(name)
+    const refusal = variable === undefined ? undefined : notTheirs(variable)
+    if (refusal !== undefined) return Result.fail(`variablePatch.remove[${index}]: ${refusal}.`)
     if (Object.hasOwn(set, name)) return Result.fail(`variablePatch.remove[${index}]: ${name} is also set.`)
     if (!Object.hasOwn(current, name) || remove.indexOf(name) < index) {
       return Result.fail(`variablePatch.remove[${index}]: the configuration sets no such input.`)

@@ -56,13 +56,20 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
+/** A variable and who may set it; `undeclared`: nobody, because the Capsule's manifest does not declare it. */
+export type GovernedVariable = Omit<DeclaredVariable, "origin"> & {
+  readonly origin: DeclaredVariable["origin"] | "undeclared"
+}
+
 /** The variables that another Capsule's Output may fill: those that are neither host-delivered nor derived. */
-export const isFillable = (variable: DeclaredVariable): boolean =>
-  variable.origin === "user" || variable.origin === "module_default"
+export const isFillable = ({ origin }: GovernedVariable): boolean =>
+  origin === "user" || origin === "module_default" || origin === "undeclared"
+
+const manifestInputs = ({ inputs }: StoredConfig["compiled"]): ReadonlySet<string> =>
+  new Set(inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
 
 /**
- * The variables of a configuration, under the single rule shared by install, configuration plan and re-adoption (specification,
- * Configuration plans): in a Capsule with a manifest, a person sets only its user inputs, and required variables that it does not
+ * The variables that an install may set: in a Capsule with a manifest, its user inputs, and required variables that it does not
  * mention. Configurations from earlier releases also stored the others as set by a person.
  */
 export const governedVariables = ({
@@ -70,7 +77,7 @@ export const governedVariables = ({
   variables
 }: Pick<StoredConfig, "compiled" | "variables">): ReadonlyArray<DeclaredVariable> => {
   if (compiled.origin !== "repository_manifest") return variables
-  const mentioned = new Set(compiled.inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
+  const mentioned = manifestInputs(compiled)
   return variables.map((variable) =>
     variable.origin === "user" && !variable.required && !mentioned.has(variable.name)
       ? { ...variable, origin: "module_default" as const }
@@ -78,13 +85,35 @@ export const governedVariables = ({
   )
 }
 
+/**
+ * The variables that a configuration plan or a re-adoption may set: in a Capsule with a manifest, only its user inputs
+ * (specification, Configuration plans).
+ */
+export const changeableVariables = ({
+  compiled,
+  variables
+}: Pick<StoredConfig, "compiled" | "variables">): ReadonlyArray<GovernedVariable> => {
+  if (compiled.origin !== "repository_manifest") return variables
+  const mentioned = manifestInputs(compiled)
+  return variables.map((variable) =>
+    isFillable(variable) && !mentioned.has(variable.name) ? { ...variable, origin: "undeclared" as const } : variable
+  )
+}
+
 /** The reason why a person may not set a variable, if there is one. */
-const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
-  if (origin === "user") return undefined
-  if (origin === "operator") return "the operator sets this input"
-  return origin === "module_default"
-    ? "the manifest does not offer this input, so the module's own default holds"
-    : "the service fills this input itself"
+export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
+  switch (origin) {
+    case "user":
+      return undefined
+    case "operator":
+      return "the operator sets this input"
+    case "undeclared":
+      return "the manifest of this commit does not declare this input; commit a manifest that declares it"
+    case "module_default":
+      return "the manifest does not offer this input, so the module's own default holds"
+    default:
+      return "the service fills this input itself"
+  }
 }
 
 /** The variables, each marked with whether it has a value. */
@@ -100,7 +129,7 @@ export const marked = (
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,
-  declared: ReadonlyArray<DeclaredVariable>,
+  declared: ReadonlyArray<GovernedVariable>,
   values: VariableValues
 ): Effect.fn.Return<void, ApiError> {
   yield* checkBounds(field, values)
@@ -128,7 +157,7 @@ export const checkValues = Effect.fnUntraced(function* (
 
 /** The required inputs for which a set of values provides none. */
 export const missingInputs = (
-  declared: ReadonlyArray<DeclaredVariable>,
+  declared: ReadonlyArray<GovernedVariable>,
   values: VariableValues
 ): ReadonlyArray<string> =>
   declared

@@ -1,6 +1,6 @@
 import type { Schema } from "effect"
 import { containsRoundedNumber, isExactNumber } from "../../../schema/json/ExactNumbers.ts"
-import type { Bilingual, DeclaredVariable, ReportVariable } from "../api/Types.ts"
+import type { Bilingual, DeclaredVariable, InstallConfig, ReportVariable } from "../api/Types.ts"
 
 /** One question of the form. `secret` answers are sent once and never kept in the browser. */
 export interface FormField {
@@ -89,6 +89,20 @@ const fieldOf = (
     typeExpression,
     defaultJson: secret ? undefined : defaultJson
   }
+}
+
+/**
+ * The variables that a form for an existing Capsule asks for: in a Capsule with a manifest, nobody changes an input that the
+ * manifest does not declare.
+ */
+export const changeableVariables = ({
+  origin,
+  presentation,
+  variables
+}: Pick<InstallConfig, "origin" | "presentation" | "variables">): InstallConfig["variables"] => {
+  if (origin !== "repository_manifest") return variables
+  const { inputs } = presentationOf(presentation)
+  return variables.filter(({ name }) => inputs.get(name)?.origin !== "generic")
 }
 
 /** How many questions fit on a screen; optional ones without a label are folded only above this number. */

@@ -56,7 +56,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     configurationPlan: queuedRun(
       "Change the private configuration and plan it",
-      "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. A token with `project:` or `environment:` scopes may bind only Connections that the Capsule already binds (403). `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
+      "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. A token with `project:` or `environment:` scopes may bind only Connections that the Capsule already binds (403). Of a Capsule with a manifest, `variablePatch` changes only the manifest's user inputs; a variable that the manifest does not declare is 400: commit a manifest that declares it. `interfaceBlueprints` adds Interfaces to a Capsule without a manifest; every Output that is neither sensitive nor ephemeral may feed one, and an Output that the apply keeps private makes its materialisation fail. The Interfaces that were read may be sent back."
     ),
     reconcilePlan: queuedRun(
       "Create a plan that puts back what was changed outside",
@@ -76,7 +76,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     reAdopt: route(
       "Rebind a Capsule to a derived configuration",
-      "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards. A Capsule in `error` is refused (409), with one exception: its last apply succeeded with the tool, its state is the current one, and only a check of the operator after it failed (`lifecycle_failed`, `lifecycle_interrupted`). The Capsule then stays in `error` until a fresh plan has been applied."
+      "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards. `reviewedUserVariables` is the complete set of the inputs that a person may set, without the secret ones; what the manifest does not declare keeps its value. A Capsule in `error` is refused (409), with one exception: its last apply succeeded with the tool, its state is the current one, and only a check of the operator after it failed (`lifecycle_failed`, `lifecycle_interrupted`). The Capsule then stays in `error` until a fresh plan has been applied."
     )
   }
 }

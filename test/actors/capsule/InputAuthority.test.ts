@@ -60,6 +60,12 @@ const others = [
   ["no_such", "mine", "the module declares no such input"]
 ] as const
 
+/** Inputs that the manifest does not declare: an install may set a required one, and nothing changes it afterwards. */
+const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
+const laterRefusals = others.map(
+  ([name, value, words]) => [name, value, name === "unmentioned" ? undeclared : words] as const
+)
+
 const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { installConfigReAdoption } = yield* (yield* Capsules).read(capsuleId)
   return { authorityGuard: installConfigReAdoption.authorityGuard }
@@ -67,7 +73,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("who may give a value to an input", () => {
   tests.live(
-    "install, configuration plan and re-adoption accept the manifest's user inputs and other required ones, and nothing else",
+    "only the manifest's user inputs change later; an install also sets required ones that it does not mention",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -79,19 +85,26 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
         }
 
         const { capsule } = yield* active("inputs", files, { variables: given })
-        const configure = Effect.fnUntraced(function* (set: Values) {
+        const configure = Effect.fnUntraced(function* (set: Values, remove: ReadonlyArray<string> = []) {
           // A whole body, as in the specification: no Interfaces are added.
-          const request = { variablePatch: { set }, interfaceBlueprints: [], expected: yield* guardOf(capsule.id) }
+          const request = {
+            variablePatch: { set, remove },
+            interfaceBlueprints: [],
+            expected: yield* guardOf(capsule.id)
+          }
           return yield* capsules.configurationPlan(context, capsule.id, request, freshKey())
         })
-        for (const [name, value, words] of others) {
+        for (const [name, value, words] of [...laterRefusals, ["needed", "other", undeclared] as const]) {
           expect((yield* Effect.flip(configure({ [name]: value }))).message).toStartWith(
             `variablePatch.set.${name}: ${words}`
           )
         }
-        const changed = yield* configure({ needed: "other" })
+        expect((yield* Effect.flip(configure({}, ["needed"]))).message).toStartWith(
+          `variablePatch.remove[0]: ${undeclared}`
+        )
+        const changed = yield* configure({ title: "other" })
         expect((yield* applied(yield* settled(changed.value.planRunId))).status).toBe("succeeded")
-        expect((yield* capsules.outputs(capsule.id))[0]?.value).toBe("one inputs 1 own other")
+        expect((yield* capsules.outputs(capsule.id))[0]?.value).toBe("other inputs 1 own must")
 
         const { installConfigId } = yield* capsules.read(capsule.id)
         const { sourceSnapshotId } = yield* capsules.installConfig(workspaceId, installConfigId)
@@ -106,15 +119,15 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
           }
           return yield* capsules.reAdopt(context, capsule.id, request, freshKey())
         })
-        const complete = { title: "two", needed: "again" }
-        for (const [name, value, words] of others) {
+        const complete = { title: "two" }
+        for (const [name, value, words] of [...laterRefusals, ["needed", "again", undeclared] as const]) {
           expect((yield* Effect.flip(reAdopt({ ...complete, [name]: value }))).message).toStartWith(
             `reviewedUserVariables.${name}: ${words}`
           )
         }
         const secret = yield* Effect.flip(reAdopt({ ...complete, key: "input-authority-key-31" }))
         expect(secret.message).toBe("reviewedUserVariables.key: secret inputs are not reviewed here.")
-        expect((yield* Effect.flip(reAdopt({ title: "two" }))).message).toContain("required inputs are missing: needed")
+        expect((yield* Effect.flip(reAdopt({}))).message).toContain("required inputs are missing: title")
         const adopted = yield* reAdopt(complete)
         const shown = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
         expect(shown.variables.filter(({ set }) => set).map(({ name }) => name)).toEqual(["key", "needed", "title"])
@@ -126,6 +139,9 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
           title: "user",
           unmentioned: "module_default"
         })
+        const { value: again } = yield* capsules.plan(context, capsule.id, undefined)
+        expect((yield* applied(yield* settled(again.id))).status).toBe("succeeded")
+        expect((yield* capsules.outputs(capsule.id))[0]?.value).toBe("two inputs 1 own must")
       }),
     120_000
   )

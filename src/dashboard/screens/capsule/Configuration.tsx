@@ -8,7 +8,7 @@ import { capsulesConfigurationPlan } from "../../api/Endpoints.ts"
 import { bindingsQuery, capsuleQuery, connectionsQuery, installConfigQuery } from "../../api/Queries.ts"
 import type { Capsule, InstallConfig, ProviderBinding } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { answersOf, type Draft, fieldsOf, formModel } from "../../forms/FormModel.ts"
+import { answersOf, type Draft, fieldsOf, changeableVariables, formModel } from "../../forms/FormModel.ts"
 import { VariableForm } from "../../forms/VariableForm.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
@@ -81,7 +81,8 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const [tried, setTried] = useState(false)
   const [key] = useState(newIdempotencyKey)
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
-  const model = formModel(config.variables, config.variables, config.presentation)
+  const changeable = changeableVariables(config)
+  const model = formModel(changeable, changeable, config.presentation)
   // A stored value satisfies a required question.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
   const answers = answersOf(fields, draft)

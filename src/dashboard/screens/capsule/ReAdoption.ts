@@ -1,6 +1,6 @@
 import { isPostApplyCode } from "../../../../schema/records/PostApplyCodes.ts"
 import type { Capsule, InstallConfig, Run } from "../../api/Types.ts"
-import { type FormField, type FormModel, fieldsOf, formModel } from "../../forms/FormModel.ts"
+import { changeableVariables, type FormField, type FormModel, fieldsOf, formModel } from "../../forms/FormModel.ts"
 
 const decisive: ReadonlySet<Run["type"]> = new Set(["apply", "destroy_apply", "restore"])
 const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cancelled"])
@@ -44,12 +44,13 @@ export const snapshotChoices = (
 }
 
 /** The inputs to review: those that people provide, except for secrets, which keep their values. */
-export const reviewedModel = (config: Pick<InstallConfig, "variables" | "presentation">): FormModel => {
+export const reviewedModel = (config: Pick<InstallConfig, "origin" | "variables" | "presentation">): FormModel => {
+  const changeable = changeableVariables(config)
   const secret = new Set(
-    fieldsOf(formModel(config.variables, config.variables, config.presentation))
+    fieldsOf(formModel(changeable, changeable, config.presentation))
       .filter((field: FormField) => field.secret)
       .map(({ name }) => name)
   )
-  const open = config.variables.filter(({ name }) => !secret.has(name))
+  const open = changeable.filter(({ name }) => !secret.has(name))
   return formModel(open, open, config.presentation)
 }
