@@ -158,6 +158,31 @@ export class RunPreparation extends Context.Service<
         return { openedForRef }
       }, provideCaptured(opening))
 
+      /** Destroys and drift checks use the deployed commit, even if the lane has a newer one. */
+      const newerCommit = Effect.fnUntraced(function* (
+        run: RunRow,
+        { source_id, tracked_path, tracked_ref: ref }: GuardedCapsuleRow,
+        used: SnapshotRow
+      ) {
+        if (run.type !== "destroy_plan" && run.type !== "destroy_apply" && run.type !== "drift_check") return {}
+        const newest = yield* store.currentSnapshot(source_id, ref, tracked_path)
+        if (newest === undefined || newest.resolved_commit === used.resolved_commit) return {}
+        const found = { newerCommit: { ref, sourceSnapshotId: newest.id, resolvedCommit: newest.resolved_commit } }
+        // Recorded at once, so that a Run that fails before its tool starts has it too.
+        yield* ledger.mergeEvidence(holdOf(run), found)
+        return found
+      })
+
+      const shownOf = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        snapshot: SnapshotRow,
+        configId: InstallConfigId
+      ) {
+        const opened = yield* openedFor(run, capsule, snapshot, configId)
+        return { ...opened, ...(yield* newerCommit(run, capsule, snapshot)) }
+      })
+
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id)
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
@@ -177,14 +202,14 @@ export class RunPreparation extends Context.Service<
                 .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))
             : undefined
         if (followed === undefined) {
-          return { run, capsule, config, snapshot, shown: yield* openedFor(run, capsule, snapshot, config.row.id) }
+          return { run, capsule, config, snapshot, shown: yield* shownOf(run, capsule, snapshot, config.row.id) }
         }
         const successor = yield* configs.load(followed.install_config_id)
         if (successor === undefined) {
           return yield* Effect.die(new Error(`InstallConfig ${followed.install_config_id} was not stored`))
         }
         const rerun = yield* rebased(run, followed)
-        const shown = yield* openedFor(rerun, followed, snapshot, successor.row.id)
+        const shown = yield* shownOf(rerun, followed, snapshot, successor.row.id)
         return { run: rerun, capsule: followed, config: successor, snapshot, shown }
       }, transaction(sql))
 

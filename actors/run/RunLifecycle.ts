@@ -239,12 +239,23 @@ export class RunLifecycle extends Context.Service<
         yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
       })
 
+      /** The failure, with the newer commit that may be the remedy for a Run of the deployed commit. */
+      const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
+        const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
+        const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit
+        if (newer === undefined) return error
+        const { ref, resolvedCommit } = newer
+        const remedy = `This Run used the deployed commit, and ${ref} is at the newer commit ${resolvedCommit.slice(0, 12)}. If that commit mends the failure, plan and apply it first.`
+        return { ...error, message: `${error.message} ${remedy}` }
+      }, Effect.orDie)
+
       const fail = Effect.fnUntraced(function* (
         hold: RunHold,
-        error: RunError,
+        problem: RunError,
         evidence?: RunEvidence,
         data?: EndData
       ) {
+        const error = yield* withNewerCommit(hold, problem)
         const request = yield* requestToStop(hold)
         // However an apply ended, report the objects that it may have left behind.
         if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)

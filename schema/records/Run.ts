@@ -172,6 +172,15 @@ export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   }).annotate({ identifier: "InjectedInput" })
 ) {}
 
+/** A commit on the Capsule's lane that is newer than the deployed one, which the Run uses. */
+export class NewerCommit extends Schema.Opaque<NewerCommit>()(
+  Schema.Struct({
+    ref: Schema.String,
+    sourceSnapshotId: SourceSnapshotId,
+    resolvedCommit: Schema.String
+  }).annotate({ identifier: "NewerCommit" })
+) {}
+
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export class RunEvidence extends Schema.Opaque<RunEvidence>()(
   Schema.Struct({
@@ -188,6 +197,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /** Only for plans and drift checks of a ref outside the reviewed ones: what its code was given, and who opened it. */
     openedForRef: Schema.optionalKey(OpenedForRef),
+    /** Only for drift checks and destroys, which use the deployed commit: the newer commit of the lane, if there is one. */
+    newerCommit: Schema.optionalKey(NewerCommit),
     /** Only for plans of a Capsule whose application signs people in. */
     signIn: Schema.optionalKey(PlannedSignIn),
     /** Only for applies: results of the operator's post-apply checks. */

@@ -206,6 +206,17 @@ const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<str
   return [paint("yellow", line)]
 }
 
+/** The newer commit of the lane, for a Run that uses the deployed one. */
+const newerLine = ({ newerCommit: newer }: Run, paint: Paint): ReadonlyArray<string> =>
+  newer === undefined
+    ? []
+    : [
+        paint(
+          "yellow",
+          `uses the deployed commit; ${terminalText(newer.ref)} is at the newer commit ${shortCommit(newer.resolvedCommit)}: to use that one, plan and apply it first`
+        )
+      ]
+
 /** How the module is isolated during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
@@ -224,18 +235,18 @@ const driftWords = (kind: ChangeKind): string => {
 }
 
 /** The differences that a drift check found, as what has happened outside svc. */
-export const driftText = ({ resourceDrift = [] }: Run, paint: Paint): string => {
+export const driftText = (run: Run, paint: Paint): string => {
+  const { resourceDrift = [] } = run
   const { groups, noise } = diffOf(resourceDrift)
   const all = [...groups, ...(noise.length === 0 ? [] : [{ kind: "update" as const, changes: noise }])]
-  return all
-    .flatMap(({ changes, kind }) => [
-      paint("bold", `${changes.length} ${driftWords(kind)}`),
-      ...changes.flatMap((change) => [
-        `  ${objectText(change)}`,
-        ...(kind === "destroy" ? [] : attributeLines(change, paint).map((line) => `      ${line}`))
-      ])
+  const found = all.flatMap(({ changes, kind }) => [
+    paint("bold", `${changes.length} ${driftWords(kind)}`),
+    ...changes.flatMap((change) => [
+      `  ${objectText(change)}`,
+      ...(kind === "destroy" ? [] : attributeLines(change, paint).map((line) => `      ${line}`))
     ])
-    .join("\n")
+  ])
+  return [...newerLine(run, paint), ...found].join("\n")
 }
 
 const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): ReadonlyArray<string> =>
@@ -257,6 +268,7 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
     paint("bold", `${terminalText(title)}${purpose}`),
     ...commitLine(run),
     ...openedLine(run, paint),
+    ...newerLine(run, paint),
     ...confinementLine(run),
     ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),
     ...diagnosticLines(

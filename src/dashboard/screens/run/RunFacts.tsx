@@ -188,6 +188,14 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             )
           ],
           [
+            words.newerCommit,
+            run.newerCommit === undefined ? undefined : (
+              <strong key="newer" className="bad-text">
+                {words.newerCommitUse(run.newerCommit.ref, run.newerCommit.resolvedCommit.slice(0, 12))}
+              </strong>
+            )
+          ],
+          [
             words.openedForRef,
             run.openedForRef === undefined ? undefined : <Opened key="opened" use={run.openedForRef} />
           ],

@@ -83,6 +83,9 @@ const en = {
   useRoles: { owner: "owners", admin: "owners and admins", member: "owners, admins and members" },
   otherRef: (ref: string) => `${ref} is outside its refs; an owner or admin started this`,
   automaticUse: "by the authority of whoever enabled the automation",
+  newerCommit: "Newer commit",
+  newerCommitUse: (ref: string, commit: string) =>
+    `${ref} is at ${commit}. This run uses the deployed commit; to use the newer one, plan and apply it first.`,
   openedForRef: "Opened for this ref",
   openedFor: (ref: string, data: string, who: string) =>
     `${ref} is neither the adopted lane nor the default ref. Its code received ${data}; ${who} opened them`,
@@ -183,6 +186,9 @@ const ja: typeof en = {
   useRoles: { owner: "オーナー", admin: "オーナーと管理者", member: "オーナー・管理者・メンバー" },
   otherRef: (ref: string) => `${ref} は許可された ref ではありません。オーナーまたは管理者が開始しました`,
   automaticUse: "自動化を有効にした人の権限で実行",
+  newerCommit: "新しいコミット",
+  newerCommitUse: (ref: string, commit: string) =>
+    `${ref} は ${commit} です。この実行はデプロイ済みのコミットを使います。新しいコミットを使うには、先にプランして適用してください。`,
   openedForRef: "この ref に開示",
   openedFor: (ref: string, data: string, who: string) =>
     `${ref} は採用中の ref でも既定の ref でもありません。このコードは${data}を受け取りました（開示者: ${who}）`,
