@@ -36,7 +36,14 @@ const sources = Layer.succeed(Sources, {
       updatedAt: at
     }),
   file: (_, sourceSnapshotId, path) =>
-    Effect.succeed({ sourceSnapshotId, path, text: "", digest: "sha256:0", sizeBytes: 0 }),
+    Effect.succeed({
+      kind: "svc.source-snapshot-file@v1",
+      sourceSnapshotId,
+      path,
+      text: "",
+      digest: "sha256:0",
+      sizeBytes: 0
+    }),
   stableSemver: () => Effect.succeed({ tag: "v1.0.0", commit: "0".repeat(40), version: "1.0.0" })
 })
 
