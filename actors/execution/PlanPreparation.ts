@@ -1,9 +1,12 @@
 import { Effect } from "effect"
 import type { PlanJob } from "../../runner/execution/RunJob.ts"
+import { ignoredValues } from "../../schema/records/CompatibilityReport.ts"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import { plannedSignIn } from "../delivery/PlannedSignIn.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
+import { toReport } from "../source/SourceStore.ts"
 import { preparedPlanSchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
@@ -23,7 +26,19 @@ export const makePlanPreparation = Effect.gen(function* () {
     const { consumed, planned, values } = yield* variablesOf(run, prepared)
     const destroy = run.type === "destroy_plan"
     const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
-    const evidence = { ...prepared.evidence, ...(signIn === undefined ? {} : { signIn }) }
+    const warnings = ignoredValues(toReport(report).findings).map(
+      ({ message, path }): RunDiagnostic => ({
+        severity: "warning",
+        summary: "A file with values in the repository is not used.",
+        detail: message,
+        ...(path === undefined ? {} : { path })
+      })
+    )
+    const evidence = {
+      ...prepared.evidence,
+      ...(signIn === undefined ? {} : { signIn }),
+      ...(warnings.length === 0 ? {} : { diagnostics: warnings })
+    }
     yield* record(run, { requirements: job.demands, shown: evidence }, preparedPlanSchema, {
       reportId: report.id,
       evidence,

@@ -35,6 +35,12 @@ import { reviewedOutputs } from "./OutputPublications.ts"
 import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
+/** The warnings of the preparation, then the tool's diagnostics. */
+const diagnosticsOf = (
+  { evidence }: Pick<PreparedPlan, "evidence">,
+  found: ReadonlyArray<RunDiagnostic>
+): ReadonlyArray<RunDiagnostic> => [...(evidence.diagnostics ?? []), ...found]
+
 /** The evidence for reviewers: how the plan was prepared, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
@@ -42,7 +48,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
   resourceChanges: outcome.resourceChanges,
   outputChanges: outcome.outputChanges,
   resourceDrift: outcome.resourceDrift,
-  diagnostics: outcome.diagnostics,
+  diagnostics: diagnosticsOf(prepared, outcome.diagnostics),
   tool: outcome.tool,
   ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
 })
@@ -190,7 +196,7 @@ export class PlanSettlement extends Context.Service<
           ...outputs,
           ...adoptedBase(base)
         }
-        const diagnostics = [...warnings, ...outcome.diagnostics]
+        const diagnostics = [...warnings, ...diagnosticsOf(prepared, outcome.diagnostics)]
         yield* lifecycle.waitForApproval(
           hold,
           { planDigest, hasChanges },
@@ -217,7 +223,15 @@ export class PlanSettlement extends Context.Service<
 
       const fail = Effect.fnUntraced(function* (hold: RunHold, { diagnostics, message, reason }: RunnerFailure) {
         const { prepared, run } = yield* held(hold)
-        yield* endRun(ending, run, { code: reason, message }, { ...prepared.evidence, diagnostics })
+        yield* endRun(
+          ending,
+          run,
+          { code: reason, message },
+          {
+            ...prepared.evidence,
+            diagnostics: diagnosticsOf(prepared, diagnostics)
+          }
+        )
       }, transaction(sql))
 
       const settle = (hold: RunHold, result: JobResult<PlanOutcome>) =>

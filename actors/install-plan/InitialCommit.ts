@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { Finding, ignoredValues } from "../../schema/records/CompatibilityReport.ts"
 import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
@@ -166,9 +166,10 @@ export class InitialCommit extends Context.Service<
           const filled = yield* filledInputs(row.workspace_id, request, config.success, values)
           const missing = missingInputs(config.success.variables, values).filter((name) => !filled.has(name))
           if (missing.length > 0) {
-            return yield* refused(
-              missing.map((name) => reason("input_required", `The required input ${name} has no value.`))
-            )
+            return yield* refused([
+              ...missing.map((name) => reason("input_required", `The required input ${name} has no value.`)),
+              ...ignoredValues(report.findings)
+            ])
           }
           yield* checkUses(
             bindings.map(({ connectionId }) => connectionId),
@@ -250,7 +251,8 @@ export class InitialCommit extends Context.Service<
         }
         const diagnostics = [
           ...(importedFrom === undefined ? [] : [importUnconfirmed]),
-          ...droppedAssistance(config.success.compiled)
+          ...droppedAssistance(config.success.compiled),
+          ...ignoredValues(report.findings)
         ]
         yield* plans.update(row.id, {
           phase: importedFrom === undefined ? "planning" : "reviewable",

@@ -4,7 +4,8 @@ import { type InstallPlanId, RunId, SourceId } from "../../schema/records/Ids.ts
 import { DatabaseFile } from "../database/DatabaseFile.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { failureOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
+import { failuresOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { RunResults } from "../run/RunResults.ts"
@@ -111,7 +112,7 @@ export class InstallPlanSteps extends Context.Service<
             const run = yield* ledger.find(row.sync_run_id)
             const next = stepAfterJob(run)
             if (run === undefined || next === "wait") return false
-            if (next === "fail") yield* store.fail(id, [failureOf(run, "source sync")])
+            if (next === "fail") yield* store.fail(id, failuresOf(run, "source sync"))
             else yield* startCheck(row, request, context.actor.subject)
             return true
           }
@@ -119,7 +120,7 @@ export class InstallPlanSteps extends Context.Service<
             const run = yield* ledger.find(row.check_run_id)
             const next = stepAfterJob(run)
             if (run === undefined || next === "wait") return false
-            if (next === "fail") yield* store.fail(id, [failureOf(run, "compatibility check")])
+            if (next === "fail") yield* store.fail(id, failuresOf(run, "compatibility check"))
             else yield* store.update(id, { phase: "creating_capsule" })
             return true
           }
@@ -139,7 +140,7 @@ export class InstallPlanSteps extends Context.Service<
             const next = stepAfterPlan(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance") yield* store.update(id, { phase: "reviewable" })
-            else yield* store.fail(id, [failureOf(run, "plan")])
+            else yield* store.fail(id, [...failuresOf(run, "plan"), ...FindingsJson.read(row.diagnostics)])
             return true
           }
           case "reviewable":

@@ -11,7 +11,7 @@ import type { AuditActor } from "../../schema/records/AuditEvent.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { derivedId } from "../Identity.ts"
-import { failureOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
+import { failuresOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
@@ -160,7 +160,7 @@ export class RevisionPlanSteps extends Context.Service<
             if (run === undefined || next === "wait") return false
             if (next === "advance" && run.source_snapshot_id !== null) {
               yield* startCheck(row, run.source_snapshot_id, actor.subject)
-            } else yield* plans.fail(id, [failureOf(run, "source sync")])
+            } else yield* plans.fail(id, failuresOf(run, "source sync"))
             return true
           }
           case "analyzing_compatibility": {
@@ -169,7 +169,7 @@ export class RevisionPlanSteps extends Context.Service<
             if (run === undefined || next === "wait") return false
             if (next === "advance" && run.compatibility_report_id !== null) {
               yield* startPlan(row, run.compatibility_report_id, actor)
-            } else yield* plans.fail(id, [failureOf(run, "compatibility check")])
+            } else yield* plans.fail(id, failuresOf(run, "compatibility check"))
             return true
           }
           case "planning": {
@@ -177,7 +177,7 @@ export class RevisionPlanSteps extends Context.Service<
             const next = stepAfterPlan(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance") yield* plans.update(id, { phase: "reviewable" })
-            else yield* plans.fail(id, [failureOf(run, "plan")])
+            else yield* plans.fail(id, failuresOf(run, "plan"))
             return true
           }
           case "reviewable":

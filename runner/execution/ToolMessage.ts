@@ -1,5 +1,7 @@
+import { posix } from "node:path"
 import { Option, Schema } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import { sandboxPaths } from "./RunFolder.ts"
 
 const Diagnostic = Schema.Struct({
   severity: Schema.String,
@@ -11,6 +13,13 @@ const Diagnostic = Schema.Struct({
       Schema.Struct({
         filename: Schema.String,
         start: Schema.Struct({ line: Schema.Int })
+      })
+    )
+  ),
+  snippet: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        values: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ traversal: Schema.String }))))
       })
     )
   )
@@ -90,13 +99,32 @@ const emergencyState = (line: string): Uint8Array | undefined => {
   return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
 }
 
-const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => ({
-  severity: found.severity === "warning" ? "warning" : "error",
-  summary: found.summary,
-  ...(found.detail ? { detail: found.detail } : {}),
-  ...(found.address ? { address: found.address } : {}),
-  ...(found.range ? { path: found.range.filename, line: found.range.start.line } : {})
-})
+/** The file with the module's inputs, in which a person cannot look up the place of a diagnostic. */
+const inputsFile = posix.basename(sandboxPaths.inputs)
+
+/** The variables that a diagnostic about the inputs concerns, by their names alone: a key in them may be secret. */
+const inputsOf = ({ range, snippet }: typeof Diagnostic.Type): ReadonlyArray<string> => {
+  if (range == null || posix.basename(range.filename) !== inputsFile) return []
+  const names = (snippet?.values ?? []).flatMap(({ traversal }) => /^var\.[\w-]+/.exec(traversal) ?? [])
+  return [...new Set(names)]
+}
+
+const detailOf = (found: typeof Diagnostic.Type): string => {
+  const detail = found.detail ?? ""
+  const unnamed = inputsOf(found).filter((name) => !detail.includes(name))
+  return unnamed.length === 0 ? detail : `${unnamed.join(", ")}: ${detail}`
+}
+
+const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => {
+  const detail = detailOf(found)
+  return {
+    severity: found.severity === "warning" ? "warning" : "error",
+    summary: found.summary,
+    ...(detail === "" ? {} : { detail }),
+    ...(found.address ? { address: found.address } : {}),
+    ...(found.range ? { path: found.range.filename, line: found.range.start.line } : {})
+  }
+}
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 

@@ -18,6 +18,10 @@ export class Finding extends Schema.Opaque<Finding>()(
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
+/** The findings about files with values in the repository, which Runs do not use: their values have to be given as inputs. */
+export const ignoredValues = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
+  findings.filter(({ code }) => code === "tfvars_ignored")
+
 /** What the module declares about an input besides its name; absent in records from earlier releases. */
 export class InputFacts extends Schema.Opaque<InputFacts>()(
   Schema.Struct({

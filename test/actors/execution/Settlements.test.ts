@@ -403,7 +403,7 @@ test("the evidence of a plan combines what was prepared with what was computed",
     resourceChanges: [],
     outputChanges: [],
     resourceDrift: [],
-    diagnostics: [],
+    diagnostics: [warning],
     tool,
     providerLockDigest: "sha256:lock"
   })
