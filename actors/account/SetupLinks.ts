@@ -125,11 +125,15 @@ export class SetupLinks extends Context.Service<
       const random = yield* captureServices(SecureRandom.SecureRandom)
       const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
+      // The operator may make a link for a locked account; it works once the account is unlocked.
+      const mayEnter = sql.literal(
+        `(subject IS NULL OR subject IN (SELECT subject FROM users WHERE status = 'active'))`
+      )
       const findGood = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
         Result: Link,
         execute: ({ hash, at }) => sql`SELECT id, purpose, subject FROM setup_links
-          WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`
+          WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND ${mayEnter}`
       })
 
       const mint = Effect.fnUntraced(function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
@@ -174,7 +178,7 @@ export class SetupLinks extends Context.Service<
       ) {
         const at = yield* now
         const used = yield* sql`UPDATE setup_links SET used_at = ${at}
-          WHERE id = ${good.id} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
+          WHERE id = ${good.id} AND used_at IS NULL AND expires_at > ${at} AND ${mayEnter} RETURNING id`
         if (used.length === 0) return yield* refused()
         const subject =
           good.subject === null
@@ -283,7 +287,9 @@ export class SetupLinks extends Context.Service<
           if (row.expires_at <= (yield* now)) return { state: "expired", purpose } as const
           const live = { state: "live", expiresAt: row.expires_at } as const
           if (row.subject === null) return { ...live, purpose: "first_account" } as const
-          return { ...live, purpose: "recovery", email: (yield* knownHolder(row.subject)).email } as const
+          const user = yield* users.find(row.subject)
+          if (Option.isNone(user) || user.value.status !== "active") return yield* notFound("Setup link")
+          return { ...live, purpose: "recovery", email: user.value.email } as const
         }, transaction(sql)),
         redeem,
         passkeyOptions,

@@ -269,7 +269,11 @@ export class Users extends Context.Service<
         setStatus: Effect.fn("Users.setStatus")(function* (context, subject, status) {
           const update = Effect.fnUntraced(function* () {
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
-            if (status === "disabled") yield* endSessions(subject)
+            if (status !== "disabled") return
+            yield* endSessions(subject)
+            // A link would open the account again, also after it has been unlocked.
+            yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
+            yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
           })
           yield* change(context, subject, `account.${status}`, update).pipe(transaction(sql))
         })

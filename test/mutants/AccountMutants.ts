@@ -165,6 +165,13 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     test: factors
   },
   {
+    name: "lock: ends the links of the account",
+    file: "actors/account/Users.ts",
+    text: "yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`\n            yield* sql`DELETE FROM address_changes",
+    broken: "yield* sql`DELETE FROM address_changes",
+    test: signIn
+  },
+  {
     name: "second factor: turned on during a sign-in",
     file: "actors/account/PasswordSignIn.ts",
     text: "requireUnchanged(subject, hash, isFactorProven)",

@@ -94,8 +94,8 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "setup link: expiry",
     file: linksFile,
-    text: "WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`",
-    broken: "WHERE secret_hash = ${hash} AND used_at IS NULL`",
+    text: "WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at} AND",
+    broken: "WHERE secret_hash = ${hash} AND used_at IS NULL AND",
     test: "test/src/accounts/PasskeySetup.test.ts"
   },
   {

@@ -213,6 +213,29 @@ it.effect("locking an account revokes its sessions immediately, and they do not 
   }).pipe(fresh)
 )
 
+it.effect("a locked account is opened by no link, made before or after the lock, until it is unlocked", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const links = yield* SetupLinks
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("ann")
+    const earlier = yield* links.issueReset(subject)
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    expect((yield* Effect.flip(redeem(earlier.secret))).code).toBe("not_found")
+    const later = yield* links.issueReset(subject)
+    expect((yield* Effect.flip(redeem(later.secret))).code).toBe("not_found")
+    expect((yield* Effect.flip(links.inspect(later.secret))).code).toBe("not_found")
+    expect(yield* sql`SELECT id FROM account_sessions`).toEqual([])
+    yield* users.setStatus(serviceContext, subject, "active")
+    expect((yield* redeem(later.secret)).subject).toBe(subject)
+    // A link from before a lock stays ended after it.
+    const last = yield* links.issueReset(subject)
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    yield* users.setStatus(serviceContext, subject, "active")
+    expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")
+  }).pipe(fresh)
+)
+
 it.effect("one address, one account", () =>
   Effect.gen(function* () {
     const users = yield* Users

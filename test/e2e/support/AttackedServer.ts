@@ -44,9 +44,12 @@ export const browserAt = (url: string, address = freshAddress()) => {
       readonly method?: string
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: unknown
+      /** The fields of a form, in place of a JSON body. */
+      readonly fields?: Readonly<Record<string, string>>
     } = {}
   ): Promise<AttackAnswer> => {
-    const { body, headers, method = body === undefined ? "GET" : "POST" } = init
+    const { fields } = init
+    const { body, headers, method = body === undefined && fields === undefined ? "GET" : "POST" } = init
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
     const response = await fetch(new URL(path, url), {
       method,
@@ -57,7 +60,8 @@ export const browserAt = (url: string, address = freshAddress()) => {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(fields === undefined ? {} : { body: new URLSearchParams(fields) })
     })
     for (const line of response.headers.getSetCookie()) {
       const [name = "", value = ""] = (line.split(";")[0] ?? "").split("=")
@@ -74,7 +78,12 @@ export const browserAt = (url: string, address = freshAddress()) => {
   /** A request from the server's own pages. */
   const act = (path: string, body?: unknown, method?: string) =>
     visit(path, { headers: fromOwnPage, ...(body === undefined ? {} : { body }), ...(method ? { method } : {}) })
-  return { jar, visit, act, address }
+  const form = (
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = fromOwnPage
+  ) => visit(path, { fields, headers })
+  return { jar, visit, act, form, address }
 }
 export type AttackBrowser = ReturnType<typeof browserAt>
 
