@@ -34,6 +34,9 @@ interface BehaviorOf<Type extends string> {
 const behaviorKey = <Type extends string, Rpcs extends Rpc.Any>(actor: Entity.Entity<Type, Rpcs>) =>
   Context.Service<BehaviorOf<Type>, Behavior<Rpcs>>(`svc/actors/behavior/${actor.type}`)
 
+/** What happens before and after a message, in the turn of its record and outside of its transaction. */
+type Surroundings = (id: string) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 interface Turns {
   readonly semaphore: Semaphore.Semaphore
   /** Messages that have the turn or are waiting for it. */
@@ -54,6 +57,8 @@ const tooMany = new ApiError({
  * - `command`: executes a command when it is the record's turn. Waits for `serve`
  * - `inTurn`: executes a stored message when it is the record's turn. The turn comes before the transaction: with the opposite
  *   order, a command with the turn and a message with the only writing connection would wait for each other
+ * - `surround`: from now on every message to these actors is executed within `around`: for what takes too long to happen in the
+ *   message's transaction
  */
 export class ActorHost extends Context.Service<
   ActorHost,
@@ -68,6 +73,7 @@ export class ActorHost extends Context.Service<
       name: string,
       execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
     ) => Effect.Effect<A, E | ApiError>
+    readonly surround: (actorType: string, around: Surroundings) => Effect.Effect<void>
     readonly inTurn: (
       actorType: string,
       id: string
@@ -78,6 +84,7 @@ export class ActorHost extends Context.Service<
     let behaviors = Context.empty()
     const served = new Map<string, Deferred.Deferred<void>>()
     const waiting = new Map<string, Turns>()
+    const surroundings = new Map<string, Surroundings>()
 
     const servedOf = (type: string) => {
       const known = served.get(type) ?? Deferred.makeUnsafe<void>()
@@ -95,7 +102,8 @@ export class ActorHost extends Context.Service<
           const turns = waiting.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), messages: 0 }
           if (turns.messages === 0) waiting.set(key, turns)
           turns.messages += 1
-          return Effect.onExit(restore(turns.semaphore.withPermit(work)), () => {
+          const whole = Effect.suspend(() => surroundings.get(actorType)?.(id)(work) ?? work)
+          return Effect.onExit(restore(turns.semaphore.withPermit(whole)), () => {
             turns.messages -= 1
             if (turns.messages === 0) waiting.delete(key)
             return Effect.void
@@ -142,6 +150,7 @@ export class ActorHost extends Context.Service<
           behaviors = Context.add(behaviors, behaviorKey(actor), behavior)
           return Effect.asVoid(Deferred.succeed(servedOf(actor.type), undefined))
         }),
+      surround: (actorType, around) => Effect.sync(() => void surroundings.set(actorType, around)),
       command,
       inTurn
     })

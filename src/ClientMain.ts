@@ -3,11 +3,11 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { clientSvc } from "./cli/ClientRoot.ts"
 import { commandLine, teardown } from "./cli/CommandLine.ts"
-import { platform } from "./composition/Platform.ts"
+import { plainPlatform } from "./composition/PlainPlatform.ts"
 
 const args = process.argv.slice(2)
 
-NodeRuntime.runMain(commandLine(clientSvc)(args).pipe(Effect.provide(platform)), {
+NodeRuntime.runMain(commandLine(clientSvc)(args).pipe(Effect.provide(plainPlatform)), {
   disableErrorReporting: true,
   teardown: teardown(args)
 })

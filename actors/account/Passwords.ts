@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { shortestPassword } from "../../schema/records/Password.ts"
 import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
+import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
 
 // One core is left for other work: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
@@ -85,7 +86,7 @@ export class Passwords extends Context.Service<
                   message: "Too many people are signing in at this moment. Try again shortly.",
                   retryAfter: retryAfterSeconds
                 }).pipe(Effect.fail)
-              : hashing.withPermit(Effect.promise(work)),
+              : hashing.withPermit(outsideTransaction("A password is hashed")(Effect.promise(work))),
           () => Ref.update(present, (count) => count - 1)
         )
 

@@ -15,6 +15,9 @@ export interface ManagedTwice {
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
 }
 
+/** The objects in each state. */
+export type Unindexed = ReadonlyMap<StateVersionId, ReadonlyArray<ManagedObject>>
+
 /** How many keys one statement looks up. */
 const keysAtOnce = 500
 
@@ -25,11 +28,20 @@ const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_vers
 export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
-    /** Which of the given objects are in the current state of a Capsule in the Workspace, in the order given. */
+    /**
+     * What the current states of a Workspace manage that have not been or cannot be indexed. They are opened and read, so not in a
+     * transaction.
+     */
+    readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
+    /**
+     * Which of the given objects are in the current state of a Capsule in the Workspace, in the order given. `undefined` if a state
+     * is neither in the index nor in `unindexed`: it has just been committed.
+     */
     readonly find: (
       workspaceId: WorkspaceId,
-      objects: ReadonlyArray<ManagedObject>
-    ) => Effect.Effect<ReadonlyArray<ManagedTwice>>
+      objects: ReadonlyArray<ManagedObject>,
+      unindexed: Unindexed
+    ) => Effect.Effect<ReadonlyArray<ManagedTwice> | undefined>
   }
 >()("svc/actors/adoption/ManagedElsewhere") {
   static readonly layer = Layer.effect(
@@ -39,9 +51,27 @@ export class ManagedElsewhere extends Context.Service<
       const states = yield* StateVersions
       const index = yield* StateIndex
 
+      const unread = (workspaceId: WorkspaceId) =>
+        Unread.rows(sql)`SELECT c.id, c.name, c.current_state_version_id
+          FROM capsules c LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id AND i.outcome = 'indexed'
+          WHERE c.workspace_id = ${workspaceId} AND c.current_state_version_id IS NOT NULL AND i.state_version_id IS NULL
+            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
+
+      const unindexed = Effect.fn("ManagedElsewhere.unindexed")(function* (workspaceId: WorkspaceId) {
+        const found = new Map<StateVersionId, ReadonlyArray<ManagedObject>>()
+        for (const { current_state_version_id: id } of yield* unread(workspaceId)) {
+          const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
+          if (row === undefined) continue
+          const state = yield* readState(Redacted.value(yield* states.open(row)))
+          found.set(id, Option.getOrUndefined(state)?.managed ?? [])
+        }
+        return found
+      }, Effect.orDie)
+
       const find = Effect.fn("ManagedElsewhere.find")(function* (
         workspaceId: WorkspaceId,
-        objects: ReadonlyArray<ManagedObject>
+        objects: ReadonlyArray<ManagedObject>,
+        unindexed: Unindexed
       ) {
         const keyOf = yield* index.keyOf(workspaceId)
         const keys = [...new Set(objects.flatMap((object) => keyOf(object) ?? []))]
@@ -54,20 +84,11 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // States that have not been or cannot be indexed are opened: nothing may be managed twice.
-        const unread =
-          keys.length === 0
-            ? []
-            : yield* Unread.rows(sql)`SELECT c.id, c.name, c.current_state_version_id
-          FROM capsules c LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id AND i.outcome = 'indexed'
-          WHERE c.workspace_id = ${workspaceId} AND c.current_state_version_id IS NOT NULL AND i.state_version_id IS NULL
-            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
-        for (const { current_state_version_id, id, name } of unread) {
-          const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions
-            WHERE id = ${current_state_version_id}`
-          if (row === undefined) continue
-          const state = yield* readState(Redacted.value(yield* states.open(row)))
-          for (const object of Option.getOrUndefined(state)?.managed ?? []) {
+        // Nothing may be managed twice.
+        for (const { current_state_version_id, id, name } of keys.length === 0 ? [] : yield* unread(workspaceId)) {
+          const managed = unindexed.get(current_state_version_id)
+          if (managed === undefined) return undefined
+          for (const object of managed) {
             const key = keyOf(object)
             if (key !== null) owners.set(key, { id, name })
           }
@@ -78,7 +99,7 @@ export class ManagedElsewhere extends Context.Service<
         })
       }, Effect.orDie)
 
-      return ManagedElsewhere.of({ find })
+      return ManagedElsewhere.of({ unindexed, find })
     })
   )
 }

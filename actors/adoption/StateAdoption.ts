@@ -1,5 +1,6 @@
-import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, type Exit, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { readLongParts } from "../../runner/execution/StateContents.ts"
 import { inputSecrets } from "../../runner/execution/RunSession.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
@@ -70,7 +71,7 @@ export class StateAdoption extends Context.Service<
     readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
     /**
      * The state that the install holds, or every reason against it now that the module is known; `undefined` for an install that
-     * takes over no state.
+     * takes over no state. Within `withReading`.
      */
     readonly adoptable: (
       install: Install,
@@ -79,6 +80,8 @@ export class StateAdoption extends Context.Service<
       inputs: GivenInputs,
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
+    /** The given work, while the state that the install holds is read. Reading may take a while, so not in its transaction. */
+    readonly withReading: <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
     readonly commit: (
       install: Install,
@@ -98,6 +101,7 @@ export class StateAdoption extends Context.Service<
       const audit = yield* Audit
       const generated = yield* GeneratedSecrets
       const killPoint = yield* KillPoint
+      const elsewhere = yield* ManagedElsewhere
       const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere)
 
       const requireOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { actor }: CommandContext) {
@@ -108,6 +112,16 @@ export class StateAdoption extends Context.Service<
           message: "adopt: only an owner of the Workspace takes over an existing state."
         })
       })
+
+      const read = Effect.fn("StateAdoption.read")(function* ({ id, workspace_id }: Install) {
+        const held = yield* uploads.held(id)
+        if (held === undefined) return yield* Effect.die(new Error(`The upload of ${id} is gone`))
+        const state = yield* Effect.result(readableState(Redacted.value(held.state)))
+        yield* readLongParts(Redacted.value(held.state))
+        return { held, state, managedElsewhere: yield* elsewhere.unindexed(workspace_id) }
+      })
+      /** Of the installs whose step is being taken. */
+      const readings = new Map<InstallPlanId, Exit.Exit<Effect.Success<ReturnType<typeof read>>>>()
 
       const adoptable = Effect.fn("StateAdoption.adoptable")(
         function* (
@@ -120,9 +134,15 @@ export class StateAdoption extends Context.Service<
           if (adopt === undefined) return Result.succeed(undefined)
           yield* requireOwner(install.workspace_id, context)
           const { undeclared = [] } = adopt
-          const held = yield* uploads.held(install.id)
-          if (held === undefined) return yield* Effect.die(new Error(`The upload of ${install.id} is gone`))
-          const state = yield* readableState(Redacted.value(held.state))
+          const reading = readings.get(install.id)
+          const row = yield* uploads.heldRow(install.id)
+          if (reading === undefined || row === undefined)
+            return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
+          const { held, managedElsewhere, state: read } = yield* reading
+          // An install holds one upload, and nobody changes it.
+          if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
+            return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
+          const state = yield* Effect.fromResult(read)
           const scan = yield* Effect.orDie(decodeScan(moduleScan))
           const types = {
             variableTypes: Object.fromEntries(scan.variables.map((one) => [one.name, one.typeExpression]))
@@ -137,7 +157,9 @@ export class StateAdoption extends Context.Service<
           const shown = yield* index.shownIn(held.row.id, state, secrets)
           const managed = state.managed.map((object) => ({ ...object, address: shown(object.address) }))
           const problems = [
-            ...(yield* stateConflicts(install.workspace_id, { lineage: state.lineage, managed })).map(problem),
+            ...(yield* stateConflicts(install.workspace_id, { lineage: state.lineage, managed }, managedElsewhere)).map(
+              problem
+            ),
             ...moduleMismatch(scan, state.managed, undeclared, shown)
           ]
           if (problems.length > 0) return Result.fail(problems)
@@ -155,6 +177,16 @@ export class StateAdoption extends Context.Service<
         Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
         provideCaptured(services)
       )
+
+      const withReading = <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) =>
+        Effect.acquireUseRelease(
+          Effect.exit(read(install)),
+          (reading) => {
+            readings.set(install.id, reading)
+            return work
+          },
+          () => Effect.sync(() => readings.delete(install.id))
+        )
 
       const commit = Effect.fn("StateAdoption.commit")(function* (
         install: Install,
@@ -206,7 +238,7 @@ export class StateAdoption extends Context.Service<
         yield* killPoint("install.adopting")
       })
 
-      return StateAdoption.of({ requireOwner, adoptable, commit })
+      return StateAdoption.of({ requireOwner, adoptable, withReading, commit })
     })
   ).pipe(Layer.provideMerge(ManagedElsewhere.layer))
 }

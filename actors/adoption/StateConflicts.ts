@@ -5,11 +5,11 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { addressList } from "./AddressList.ts"
-import { ManagedElsewhere, type ManagedTwice } from "./ManagedElsewhere.ts"
+import { ManagedElsewhere, type ManagedTwice, type Unindexed } from "./ManagedElsewhere.ts"
 
 /** What already manages part of a state. */
 export interface StateConflict {
-  readonly code: "state_lineage_known" | "state_resource_managed"
+  readonly code: "state_lineage_known" | "state_resource_managed" | "run_conflict"
   readonly message: string
 }
 
@@ -30,10 +30,16 @@ const lineageWords = (
 ) =>
   `This state's lineage is already managed ${capsule.workspace_id === workspaceId ? `by the Capsule ${capsule.name}` : "in this installation"}. To move it, release the Capsule that has it first.`
 
+const justCommitted: StateConflict = {
+  code: "run_conflict",
+  message: "A Capsule of the Workspace has just received a state, which has not been read yet. Try again."
+}
+
 /** Capsules that manage the same state or the same resources. A destroyed or released Capsule no longer manages anything. */
 export const stateConflicts = Effect.fn("stateConflicts")(function* (
   workspaceId: WorkspaceId,
-  state: { readonly lineage: string; readonly managed: ReadonlyArray<ManagedObject> }
+  state: { readonly lineage: string; readonly managed: ReadonlyArray<ManagedObject> },
+  unindexed: Unindexed
 ): Effect.fn.Return<ReadonlyArray<StateConflict>, never, SqlClient.SqlClient | ManagedElsewhere> {
   const sql = yield* SqlClient.SqlClient
   const living = sql.literal(livingCapsule("c."))
@@ -43,6 +49,7 @@ export const stateConflicts = Effect.fn("stateConflicts")(function* (
     UNION ALL SELECT c.name, c.workspace_id FROM left_over_states l JOIN capsules c ON c.id = l.capsule_id
       WHERE l.lineage = ${state.lineage} AND l.state IS NOT NULL AND ${living}`)
   if (known !== undefined) return [{ code: "state_lineage_known", message: lineageWords(workspaceId, known) }]
-  const twice = yield* (yield* ManagedElsewhere).find(workspaceId, state.managed)
+  const twice = yield* (yield* ManagedElsewhere).find(workspaceId, state.managed, unindexed)
+  if (twice === undefined) return [justCommitted]
   return twice.length === 0 ? [] : [{ code: "state_resource_managed", message: managedWords(twice) }]
 })

@@ -25,6 +25,8 @@ interface Given {
   readonly imported?: Omit<OpenedBackup, "state">
 }
 
+const retried = new ApiError({ code: "run_conflict", message: "The first such request has been forgotten. Try again." })
+
 /** Receives states of infrastructure that already exists. */
 export class StateReceipt extends Context.Service<
   StateReceipt,
@@ -70,7 +72,8 @@ export class StateReceipt extends Context.Service<
       ) {
         const state = yield* readableState(Redacted.value(bytes))
         yield* toolProblem(state.toolVersion)
-        const [conflict] = yield* stateConflicts(workspaceId, state)
+        const unindexed = yield* (yield* ManagedElsewhere).unindexed(workspaceId)
+        const [conflict] = yield* stateConflicts(workspaceId, state, unindexed)
         return conflict === undefined ? state : yield* new ApiError(conflict)
       })
 
@@ -89,7 +92,9 @@ export class StateReceipt extends Context.Service<
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          const { imported, lineage, resourceCount, serial, state, toolVersion } = checked ?? (yield* read)
+          // A repeated request whose receipt has expired in the meantime.
+          if (checked === undefined) return yield* retried
+          const { imported, lineage, resourceCount, serial, state, toolVersion } = checked
           const row = yield* uploads.insert({
             workspaceId,
             state,

@@ -11,9 +11,16 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
-import { archiveContents, capsulesInArchive } from "../state/BackupArchive.ts"
+import { archiveContents, archiveDocument, type CapsuleInBackup, capsulesInDocument } from "../state/BackupArchive.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { Vault } from "../vault/Vault.ts"
+
+interface ReadBackup {
+  readonly workspaceId: WorkspaceId
+  readonly id: BackupId
+  readonly capsules: ReadonlyArray<CapsuleInBackup>
+  readonly text: string
+}
 
 /** Operations that owners can perform on the backups of a Workspace. */
 export class CapsuleBackups extends Context.Service<
@@ -51,17 +58,23 @@ export class CapsuleBackups extends Context.Service<
 
       const unreadable = failedPrecondition("This release cannot read the records of the backup.")
 
-      const archive = Effect.fn("CapsuleBackups.archive")(function* (
+      /** What the archive of a backup contains, and as which text. Unpacking it takes a while, so not inside a transaction. */
+      const contentsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
+        yield* found(workspaceId, id)
+        const contents = yield* archiveContents(yield* backups.open(id))
+        if (Option.isNone(contents)) return yield* unreadable
+        const document = yield* archiveDocument(contents.value)
+        const capsules = Option.flatMap(document, capsulesInDocument)
+        if (Option.isNone(capsules)) return yield* unreadable
+        return { text: new TextDecoder().decode(contents.value), capsules: capsules.value }
+      })
+
+      // A backup never changes, so the one that was read is still this one.
+      const recorded = Effect.fnUntraced(function* (
         context: CommandContext,
-        workspaceId: WorkspaceId,
-        id: BackupId
+        { capsules, id, text, workspaceId }: ReadBackup
       ) {
         const backup = yield* found(workspaceId, id)
-        const opened = yield* backups.open(id)
-        const capsules = yield* capsulesInArchive(opened)
-        const contents = yield* archiveContents(opened)
-        if (Option.isNone(capsules) || Option.isNone(contents)) return yield* unreadable
-        const text = new TextDecoder().decode(contents.value)
         const sealed = yield* backups.sealed(id)
         const dataKeys = yield* vault.wrappedKeys(workspaceId, `${sealed} ${text}`)
         yield* audit.append({
@@ -77,7 +90,7 @@ export class CapsuleBackups extends Context.Service<
           format: "svc.sealed-backup/v1",
           masterKeyIds: [...new Set(dataKeys.map(({ masterKeyId }) => masterKeyId))].toSorted(),
           backup: toBackup(backup),
-          capsules: capsules.value.map(({ capsule }) => ({
+          capsules: capsules.map(({ capsule }) => ({
             capsuleId: capsule.id,
             name: capsule.name,
             generation: capsule.current_state_generation,
@@ -86,7 +99,16 @@ export class CapsuleBackups extends Context.Service<
           dataKeys,
           archive: sealed
         })
-      }, transaction(sql))
+      })
+
+      const archive = Effect.fn("CapsuleBackups.archive")(function* (
+        context: CommandContext,
+        workspaceId: WorkspaceId,
+        id: BackupId
+      ) {
+        const { capsules, text } = yield* contentsOf(workspaceId, id)
+        return yield* recorded(context, { workspaceId, id, capsules, text }).pipe(transaction(sql))
+      })
 
       const capsuleOf = Effect.fnUntraced(function* (
         workspaceId: WorkspaceId,

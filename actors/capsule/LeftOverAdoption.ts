@@ -17,6 +17,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"
 import type { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import type { StateVersionRow } from "../state/StateVersionRow.ts"
 import { StateVersions, stateVersionIdOf, toStateVersion } from "../state/StateVersions.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { adoptedOutputs } from "./AdoptedOutputs.ts"
@@ -44,17 +45,35 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
     : failedPrecondition(message)
 }
 
+/** The secrets that a left-over state may contain: of its apply, or of the Capsule's current state. */
+const secretsOf = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
+  const states = yield* StateVersions
+  const ofApply = yield* (yield* LeftOverStates).secrets(row)
+  return ofApply ?? (current === undefined ? [] : yield* states.secrets(current))
+})
+
+/** A left-over state, opened and read. That takes a while, so it happens before the transaction of its adoption. */
+const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
+  const state = yield* (yield* LeftOverStates).open(row)
+  if (Option.isNone(state)) return undefined
+  const read = yield* readState(Redacted.value(state.value))
+  const secrets = yield* secretsOf(row, current)
+  yield* (yield* StateVersions).prepare({ capsuleId: row.capsule_id, runId: row.run_id, state: state.value, secrets })
+  return { digest: row.digest, state: state.value, read: Option.getOrUndefined(read) }
+})
+type Opened = Effect.Success<ReturnType<typeof opened>>
+
 /** The left-over state, once nothing prevents its adoption. */
-const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow) {
+const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow, found: Opened) {
   const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
   const problems = adoptionProblems(factsOf(row))
   if (problems.length > 0) return yield* refusal(problems)
   yield* (yield* ConfigSuccession).noRevision(capsule)
-  const state = yield* (yield* LeftOverStates).open(row)
-  const read = Option.isNone(state) ? Option.none() : yield* readState(Redacted.value(state.value))
-  if (Option.isNone(state) || Option.isNone(read) || read.value.outputs === undefined)
+  if (found === undefined || found.digest !== row.digest)
+    return yield* new ApiError({ code: "run_conflict", message: "The left-over state has changed. Look at it again." })
+  if (found.read?.outputs === undefined)
     return yield* Effect.die(new Error(`The left-over state ${row.id} is not what its record says`))
-  return { state: state.value, ...read.value, outputs: read.value.outputs }
+  return { state: found.state, ...found.read, outputs: found.read.outputs }
 })
 
 /**
@@ -88,16 +107,24 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
     }
   })
 
+  const before = yield* load
+  const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
+  const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
+  const found =
+    isRepeated || request.confirm !== before.name
+      ? undefined
+      : yield* opened(yield* leftOverOf(before, id), yield* states.find(before.current_state_version_id))
+
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const row = yield* leftOverOf(capsule, id)
     if (request.confirm !== capsule.name)
       return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
     if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
-    const { lineage, outputs, resourceCount, serial, state } = yield* adoptable(capsule, row)
+    const { lineage, outputs, resourceCount, serial, state } = yield* adoptable(capsule, row, found)
     const run = yield* runs.find(row.run_id)
-    const before = yield* states.find(capsule.current_state_version_id)
-    const secrets = (yield* leftOvers.secrets(row)) ?? (before === undefined ? [] : yield* states.secrets(before))
+    const current = yield* states.find(capsule.current_state_version_id)
+    const secrets = yield* secretsOf(row, current)
     const generation = capsule.current_state_generation + 1
     const version = yield* states.insert({
       workspaceId: capsule.workspace_id,
@@ -112,7 +139,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
       partial: true,
       sourceSnapshotId: run?.source_snapshot_id ?? undefined,
       installConfigId: run?.install_config_id ?? capsule.install_config_id,
-      outputs: adoptedOutputs(outputs, before === undefined ? [] : yield* states.outputs(before.id)),
+      outputs: adoptedOutputs(outputs, current === undefined ? [] : yield* states.outputs(current.id)),
       secrets,
       build: buildColumns(storedBuild(row))
     })
@@ -151,11 +178,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
     return { value, receipt: { resultId: id, firstStatus: 200 } }
   })
 
-  const adopted = yield* receipts.once(
-    { scope: (yield* load).workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` },
-    idempotency,
-    { create, replay: () => answer }
-  )
+  const adopted = yield* receipts.once(scope, idempotency, { create, replay: () => answer })
   yield* killPoint("left_over.adopted")
   return adopted
 })

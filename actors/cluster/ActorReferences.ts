@@ -33,6 +33,7 @@ import { ParserThreads } from "../../runner/scan/HclParser.ts"
 import { ScanLimits } from "../../runner/scan/ScanLimits.ts"
 import { SyncExecutor } from "../../runner/snapshot/SyncExecutor.ts"
 import { SyncProcessCommand } from "../../runner/snapshot/SyncProcessCommand.ts"
+import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
 import { KnownTools } from "../../runner/toolchain/KnownTools.ts"
 
 /** The references of actors and runner: their code reads them from the context in which it runs. A test finds missing ones. */
@@ -71,5 +72,6 @@ export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   ServerRelease,
   SkipDrainGrace,
   SyncExecutor,
-  SyncProcessCommand
+  SyncProcessCommand,
+  TransactionKey
 ]

@@ -144,6 +144,21 @@ export class ApplySettlement extends Context.Service<
         }
       }
 
+      /** The secrets that the new state may contain, and whether some of them do not open. */
+      const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
+        const base =
+          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        // A completed apply is recorded regardless; while a secret is unknown, no Output can be known to be public.
+        const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
+        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
+        const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
+        const secrets = rememberedSecrets(
+          ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []),
+          ofState === "lost" ? [] : ofState
+        )
+        return { base, secrets, isLost: ofPlan === "lost" || ofState === "lost" }
+      })
+
       const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult) {
         const { runId } = hold
         const run = yield* runs.held(hold)
@@ -157,17 +172,8 @@ export class ApplySettlement extends Context.Service<
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
         // Already committed: its checks are in progress.
         if (run.provider_apply_succeeded !== null) return checked
-        const base =
-          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // A completed apply is recorded regardless; while a secret is unknown, no Output can be known to be public.
-        const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
-        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
-        const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
-        const secrets = rememberedSecrets(
-          ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []),
-          ofState === "lost" ? [] : ofState
-        )
-        const judged = ofPlan === "lost" || ofState === "lost" ? { ...left, outputs: allPrivate(left.outputs) } : left
+        const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
+        const judged = isLost ? { ...left, outputs: allPrivate(left.outputs) } : left
         const reviewed = yield* runs.find(run.plan_run_id)
         const { publicOutputs } = PlanDetailsJson.read(reviewed?.plan_details ?? "{}")
         const { notes: withheld, outputs } = asReviewed(
@@ -254,7 +260,17 @@ export class ApplySettlement extends Context.Service<
 
       const conclude = yield* makeConclusion
 
-      const commit = (hold: RunHold, left: ApplyResult) => Effect.andThen(lane.compared(hold.runId), write(hold, left))
+      /** Reads what the transaction cannot wait for. It derives the secrets again; if they differ, it hides more. */
+      const prepare = Effect.fnUntraced(function* (hold: RunHold, { state }: ApplyResult) {
+        const run = yield* runs.held(hold)
+        const capsule = run === undefined ? undefined : yield* capsules.find(run.capsule_id)
+        if (state === undefined || run === undefined || capsule === undefined) return
+        const { secrets } = yield* secretsBefore(run, capsule)
+        yield* states.prepare({ capsuleId: capsule.id, runId: run.id, state, secrets })
+      })
+
+      const commit = (hold: RunHold, left: ApplyResult) =>
+        lane.compared(hold.runId).pipe(Effect.andThen(prepare(hold, left)), Effect.andThen(write(hold, left)))
 
       /** The Run's own redactor knows the values it received. Later rotations add more. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>

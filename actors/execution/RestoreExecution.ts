@@ -3,20 +3,23 @@ import { SqlClient } from "effect/sql"
 import { Approvals } from "../approval/Approvals.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { BackupStore } from "../state/BackupStore.ts"
 import { StateVersions } from "../state/StateVersions.ts"
+import { rememberedSecrets } from "./AppliedCapsule.ts"
 import { failRun, supersedeRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { makeRestoreCommit } from "./RestoreCommit.ts"
-import { backupOf, restoreTarget } from "./RestoreTarget.ts"
+import { archivedIn, backupOf, restoreTarget } from "./RestoreTarget.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const moved =
@@ -24,7 +27,7 @@ const moved =
 
 /**
  * Restores a Capsule from a backup in two Runs: one that is reviewed, and one that carries out what was reviewed. Neither executes a
- * module, and each is one transaction, so both may be executed again after a crash.
+ * module, and each writes in one transaction, so both may be executed again after a crash.
  */
 export const makeRestoreExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -34,6 +37,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
   const approvals = yield* Approvals
   const settings = yield* RunSettings
+  const states = yield* StateVersions
   const killPoint = yield* KillPoint
   const commit = yield* makeRestoreCommit
   const services = yield* captureServices(BackupStore, InstallConfigStore, SqlClient.SqlClient, StateVersions)
@@ -44,16 +48,41 @@ export const makeRestoreExecution = Effect.gen(function* () {
     return run ?? (yield* holdLost(hold))
   })
 
-  const targetOf = (...given: Parameters<typeof restoreTarget>) =>
-    Effect.result(provideCaptured(restoreTarget(...given), services))
+  /** What the backup contains, read before the transaction of the review or of the restore. */
+  const archivedOf = Effect.fnUntraced(function* (run: RunRow) {
+    const review = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
+    if (review === undefined || run.capsule_id === null)
+      return yield* Effect.die(new Error(`The review or the Capsule of the Run ${run.id} is gone`))
+    const archived = yield* Effect.result(
+      provideCaptured(archivedIn(run.capsule_id, yield* backupOf(review)), services)
+    )
+    if (Result.isSuccess(archived) && run.plan_run_id !== null) {
+      const { state, version } = archived.success
+      const capsule = yield* capsules.find(run.capsule_id)
+      const before = yield* states.find(capsule?.current_state_version_id ?? null)
+      const secrets = rememberedSecrets(
+        yield* states.secrets(version),
+        before === undefined ? [] : yield* states.secrets(before)
+      )
+      yield* states.prepare({ capsuleId: run.capsule_id, runId: run.id, state, secrets })
+    }
+    return archived
+  })
+  type Archived = Effect.Success<ReturnType<typeof archivedOf>>
+
+  const targetOf = (capsule: GuardedCapsuleRow, archived: Archived) =>
+    Effect.result(
+      Effect.flatMap(Effect.fromResult(archived), (read) => provideCaptured(restoreTarget(capsule, read), services))
+    )
 
   const review = Effect.fn("Run.reviewRestore")(function* (
-    hold: RunHold
+    hold: RunHold,
+    archived: Archived
   ): Effect.fn.Return<void, HoldLost | StopRequested> {
     const run = yield* heldRun(hold)
     const capsule = yield* capsules.find(run.capsule_id)
     if (capsule === undefined || authorityMoved(run, capsule)) return yield* supersedeRun(ending, run, moved)
-    const target = yield* targetOf(capsule, yield* backupOf(run))
+    const target = yield* targetOf(capsule, archived)
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
     const { digest, evidence } = target.success
     const expires =
@@ -64,7 +93,8 @@ export const makeRestoreExecution = Effect.gen(function* () {
   }, transaction(sql))
 
   const carryOut = Effect.fn("Run.restore")(function* (
-    hold: RunHold
+    hold: RunHold,
+    archived: Archived
   ): Effect.fn.Return<void, HoldLost | StopRequested> {
     const run = yield* heldRun(hold)
     const plan = yield* ledger.find(run.plan_run_id)
@@ -74,7 +104,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     const refuse = (code: string, message: string) => failRun(ending, run, { code, message })
     const missing = yield* approvals.obstacle(plan)
     if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
-    const target = yield* targetOf(capsule, yield* backupOf(plan))
+    const target = yield* targetOf(capsule, archived)
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
     // The digest covers generation, epoch and pointers: an apply may have ended between the request and now.
     if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
@@ -84,7 +114,8 @@ export const makeRestoreExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.restoreExecution")(function* (run, control) {
     yield* control.sink.event("run.phase", { phase: "state" })
-    yield* control.record(run.plan_run_id === null ? review(holdOf(run)) : carryOut(holdOf(run)))
+    const archived = yield* archivedOf(run)
+    yield* control.record((run.plan_run_id === null ? review : carryOut)(holdOf(run), archived))
   })
   return execution
 })

@@ -4,6 +4,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { handedOver } from "../ActorClient.ts"
+import { ActorHost } from "../ActorHost.ts"
 import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
@@ -55,6 +56,7 @@ export const layer = actorLayer(
       StateVersions
     )
     const client = yield* InstallPlanActor.client
+    yield* (yield* ActorHost).surround(InstallPlanActor.type, (id) => steps.prepared(InstallPlanId.make(id)))
 
     return (id: InstallPlanId) => {
       const load = Effect.gen(function* () {

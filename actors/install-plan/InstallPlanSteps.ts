@@ -12,6 +12,7 @@ import { RunResults } from "../run/RunResults.ts"
 import { StagedSnapshotJson } from "../source/StagedFindings.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
+import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { InitialCommit } from "./InitialCommit.ts"
 import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
@@ -31,6 +32,8 @@ export class InstallPlanSteps extends Context.Service<
   {
     /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
+    /** The given work, after what its steps need and must not wait for in their transaction. */
+    readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/install-plan/InstallPlanSteps") {
   static readonly layer = Layer.effect(
@@ -43,6 +46,7 @@ export class InstallPlanSteps extends Context.Service<
       const killPoint = yield* KillPoint
       const results = yield* RunResults
       const initialCommit = yield* InitialCommit
+      const adoption = yield* StateAdoption
       const databaseFile = yield* DatabaseFile
 
       const startSync = Effect.fnUntraced(function* (
@@ -156,7 +160,21 @@ export class InstallPlanSteps extends Context.Service<
         return stepped
       })
 
-      return InstallPlanSteps.of({ step })
+      /** The initial commit takes over a state: at once when the check of the module is found to have ended. */
+      const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
+        if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false
+        return (yield* Effect.orDie(decodeRequest(row.request))).adopt !== undefined
+      })
+
+      const prepared =
+        (id: InstallPlanId) =>
+        <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+          Effect.gen(function* () {
+            const row = yield* store.find(id)
+            return yield* row !== undefined && (yield* adopts(row)) ? adoption.withReading(row, work) : work
+          })
+
+      return InstallPlanSteps.of({ step, prepared })
     })
   )
 }

@@ -5,6 +5,7 @@ import { readDocument } from "../../runner/document/Documents.ts"
 import { CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Columns, RowOf } from "../database/Table.ts"
 import { OutputRow, StateVersionRow } from "./StateVersionRow.ts"
+import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
 
 /** The columns of an archived Capsule that a restore reads. */
 const capsuleColumns = {
@@ -74,7 +75,9 @@ export const archiveContents = (
   archive: Uint8Array,
   most: number = mostArchiveBytes
 ): Effect.Effect<Option.Option<Uint8Array>> =>
-  Effect.option(Effect.tryPromise(() => inflate(archive, { maxOutputLength: most })))
+  Effect.option(Effect.tryPromise(() => inflate(archive, { maxOutputLength: most }))).pipe(
+    outsideTransaction("A backup is unpacked")
+  )
 
 /** The Capsules of an archive; `none` when this release cannot read it. */
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {

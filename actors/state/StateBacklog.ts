@@ -72,9 +72,9 @@ const checkCapsule = Effect.fn("StateBacklog.checkCapsule")(function* (capsuleId
   }
   if (newest === undefined) return
   const { secrets } = newest
-  yield* transaction(sql)(
-    index.check({ ...newest, secrets: secrets === undefined ? undefined : [...secrets, ...earlier] })
-  )
+  const checked = { ...newest, secrets: secrets === undefined ? undefined : [...secrets, ...earlier] }
+  yield* index.prepare(checked)
+  yield* transaction(sql)(index.check(checked))
 })
 
 /**
@@ -104,7 +104,9 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
   const version = yield* opened(next.id)
   // Removed in the meantime: the next pass will not find it.
   if (version === undefined) return true
-  yield* transaction(sql)(index.add(toIndexed(version)))
+  const indexed = toIndexed(version)
+  yield* index.prepare(indexed)
+  yield* transaction(sql)(index.add(indexed))
   return true
 })
 

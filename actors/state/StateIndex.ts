@@ -1,7 +1,7 @@
 import { createSecretKey } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type ObjectContents, stateContents } from "../../runner/execution/StateContents.ts"
+import { type ObjectContents, readLongParts, stateContents } from "../../runner/execution/StateContents.ts"
 import type { ManagedObject, StateFile } from "../../runner/execution/StateFile.ts"
 import { derivedSecrets } from "../../runner/execution/RunSession.ts"
 import { shownKeysIn } from "../../runner/redaction/InstanceKeys.ts"
@@ -20,7 +20,7 @@ import {
   type ResourceEntry,
   stateEntries
 } from "./StateEntries.ts"
-import { shownAddresses } from "./ShownAddresses.ts"
+import { makeSecretTexts, shownAddresses } from "./ShownAddresses.ts"
 import { AttributesJson, originOf, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
 /** A StateVersion to read. */
@@ -54,6 +54,12 @@ export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
+     * Asks other threads what `add` and `check` of the same state have to know and cannot wait for: its long parts, and which
+     * keys contain one of many secrets. Before their transaction; without it, a state with a long part is a defect there, and with
+     * many secrets every key is hidden.
+     */
+    readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
+    /**
      * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier one of the Capsule has yet
      * to be read: they are read in order, and this one along with them.
      */
@@ -80,7 +86,7 @@ export class StateIndex extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const redaction = yield* Redaction
+      const secretTexts = makeSecretTexts(yield* Redaction)
 
       const keysOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId) {
         return {
@@ -123,7 +129,10 @@ export class StateIndex extends Context.Service<
       }
 
       /** What the addresses of the Capsule look like outside, for those that its index or the new state contains. */
-      const shownOf = Effect.fnUntraced(function* ({ capsuleId, secrets, state }: IndexedState, plan: string) {
+      const shownOf = Effect.fnUntraced(function* (
+        { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
+        plan: string
+      ) {
         const stored = yield* ResourceVersionRow.some(sql, "address", "origin")`SELECT DISTINCT address, origin
           FROM resource_versions WHERE capsule_id = ${capsuleId} AND (address LIKE '%["%' OR origin LIKE '%["%')`
         const before = new Set(
@@ -138,7 +147,7 @@ export class StateIndex extends Context.Service<
               })
         const marked = Option.isSome(contents) ? derivedSecrets("state", contents.value.sensitiveTexts) : []
         const addressKey = yield* vault.mac(addressesPurpose, capsuleId)
-        const shown = yield* shownAddresses(redaction, [...before, ...found], {
+        const shown = yield* shownAddresses(secretTexts, [...before, ...found], {
           addressKey,
           secrets: secrets === undefined ? undefined : [...secrets, ...marked],
           hiddenIn: [...before, plan]
@@ -283,6 +292,13 @@ export class StateIndex extends Context.Service<
         }
       })
 
+      const prepare = Effect.fn("StateIndex.prepare")(function* (
+        version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
+      ) {
+        if (version.state !== undefined) yield* readLongParts(Redacted.value(version.state))
+        yield* shownOf(version, yield* planOf(version.runId))
+      }, Effect.orDie)
+
       const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
         if (!(yield* isNext(version))) return
         const { capsuleId, generation, id, secrets, state, workspaceId } = version
@@ -342,7 +358,7 @@ export class StateIndex extends Context.Service<
         secrets: ReadonlyArray<SecretText>
       ) {
         return yield* shownAddresses(
-          redaction,
+          secretTexts,
           managed.map(({ address }) => address),
           {
             addressKey: yield* vault.mac(uploadPurpose, uploadId),
@@ -360,7 +376,7 @@ export class StateIndex extends Context.Service<
         return (object: ManagedObject) => keyOfObject({ objects }, object)
       })
 
-      return StateIndex.of({ add, check, shownIn, addressKey, keyOf })
+      return StateIndex.of({ prepare, add, check, shownIn, addressKey, keyOf })
     })
   ).pipe(Layer.provide(Redaction.layer))
 }

@@ -64,7 +64,9 @@ export class StateUploads extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /** Releases the upload of a failed install for the rest of the upload's hour. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
-    /** The upload that an install holds, with its state. */
+    /** The upload that an install holds. */
+    readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>
+    /** The same, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
     /** Erases the sealed state, which a StateVersion now contains. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>
@@ -143,9 +145,14 @@ export class StateUploads extends Context.Service<
         sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { install_plan_id: null })}
           WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`.pipe(Effect.asVoid, Effect.orDie)
 
-      const held = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
+      const heldRow = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
         const [row] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads
           WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`
+        return row
+      }, Effect.orDie)
+
+      const held = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
+        const row = yield* heldRow(installPlanId)
         if (row?.state == null) return undefined
         const { sealed_secrets, state } = row
         return {
@@ -168,7 +175,7 @@ export class StateUploads extends Context.Service<
           WHERE used_at IS NULL AND install_plan_id IS NULL AND expires_at <= ${yield* now}`
       }).pipe(Effect.orDie, Effect.withSpan("StateUploads.eraseUnused"))
 
-      return StateUploads.of({ insert, find, claim, release, held, used, eraseUnused })
+      return StateUploads.of({ insert, find, claim, release, heldRow, held, used, eraseUnused })
     })
   )
 }

@@ -131,6 +131,15 @@ export const toOutput = (row: OutputRow): Output | undefined =>
 export class StateVersions extends Context.Service<
   StateVersions,
   {
+    /**
+     * Before the transaction of `insert`, with the same bytes: reads what cannot be waited for there. Takes as long as the state is
+     * large.
+     */
+    readonly prepare: (
+      version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
+        readonly secrets: ReadonlyArray<SecretText> | undefined
+      }
+    ) => Effect.Effect<void>
     /** In the caller's transaction. */
     readonly insert: (
       version: NewStateVersion
@@ -244,7 +253,17 @@ export class StateVersions extends Context.Service<
         return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
       }, Effect.orDie)
 
-      return StateVersions.of({ insert, find, open, openStored, secrets, outputs, outputText, outputValue })
+      return StateVersions.of({
+        prepare: index.prepare,
+        insert,
+        find,
+        open,
+        openStored,
+        secrets,
+        outputs,
+        outputText,
+        outputValue
+      })
     })
   ).pipe(Layer.provideMerge(StateIndex.layer))
 }

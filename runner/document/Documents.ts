@@ -4,6 +4,7 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
 import type { StateFile } from "../execution/StateFile.ts"
 import { moduleBeside } from "../thread/ModuleLocation.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
 import { DocumentAssembly } from "./DocumentPieces.ts"
@@ -98,7 +99,7 @@ const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
 
 /**
  * Reads a document of a user, a tool or an agent. A long one is read in another thread, and its contents are copied from there in
- * small pieces, so that nobody else waits for it.
+ * small pieces, so that nobody else waits for it. Documents of any length are read before a transaction, never inside.
  */
 export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
   kind: K,
@@ -114,7 +115,7 @@ export const readDocument = Effect.fn("readDocument")(function* <K extends Docum
       Effect.sync(() => thread.stopWhenIdle())
     )
   )
-})
+}, outsideTransaction("A document is read"))
 
 /** A complete state file; `none` for anything else. */
 export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {

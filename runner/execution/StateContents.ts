@@ -79,15 +79,29 @@ const bytesAtOnce = 1024 * 1024
 const decoder = new TextDecoder()
 const none = new TextEncoder().encode("[]")
 
+type PartKind = "outputs" | "resource" | "instance"
+type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
+
+/** The long parts of states that were read before a transaction, by where they begin, for as long as the state is in memory. */
+const partsRead = new WeakMap<Uint8Array, Parts>()
+
+interface Part<K extends PartKind> {
+  readonly state: Uint8Array
+  readonly kind: K
+  readonly from: number
+  readonly bytes: Uint8Array
+  readonly decode: (text: string) => Option.Option<DocumentContents[K]>
+}
+
 /** A part may be as long as the state: one that is too long for this thread is read in another. */
-const partOf = Effect.fnUntraced(function* <K extends "outputs" | "resource" | "instance">(
-  kind: K,
-  bytes: Uint8Array,
-  decode: (text: string) => Option.Option<DocumentContents[K]>
-) {
-  return bytes.length > longestReadHere
-    ? yield* Effect.option(readDocument(kind, bytes))
-    : decode(withExactNumbers(decoder.decode(bytes)))
+const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode, from, kind, state }: Part<K>) {
+  if (bytes.length <= longestReadHere) return decode(withExactNumbers(decoder.decode(bytes)))
+  const parts = partsRead.get(state)?.[kind]
+  const known = parts?.get(from)
+  if (known !== undefined) return known
+  const read = yield* Effect.option(readDocument(kind, bytes))
+  parts?.set(from, read)
+  return read
 })
 
 /** Like the above, from the parts of a long state, one part in memory at a time. */
@@ -105,10 +119,22 @@ const partContents = Effect.fnUntraced(function* (
       instances === undefined
         ? within(whole)
         : Buffer.concat([bytes.subarray(whole.from, instances.from), none, bytes.subarray(instances.to, whole.to)])
-    const resource = yield* partOf("resource", described, decodeResource)
+    const resource = yield* partOf({
+      state: bytes,
+      kind: "resource",
+      from: whole.from,
+      bytes: described,
+      decode: decodeResource
+    })
     if (Option.isNone(resource)) return Option.none<StateContents>()
     for (const extent of each) {
-      const instance = yield* partOf("instance", within(extent), decodeInstance)
+      const instance = yield* partOf({
+        state: bytes,
+        kind: "instance",
+        from: extent.from,
+        bytes: within(extent),
+        decode: decodeInstance
+      })
       if (Option.isNone(instance)) return Option.none<StateContents>()
       read.resource({ ...resource.value, instances: [instance.value] })
       since += extent.to - extent.from
@@ -121,7 +147,13 @@ const partContents = Effect.fnUntraced(function* (
   const given =
     outputs === undefined
       ? Option.some<typeof Outputs.Type>({})
-      : yield* partOf("outputs", within(outputs), decodeOutputs)
+      : yield* partOf({
+          state: bytes,
+          kind: "outputs",
+          from: outputs.from,
+          bytes: within(outputs),
+          decode: decodeOutputs
+        })
   return Option.map(given, read.contents)
 })
 
@@ -145,4 +177,14 @@ export const stateContents = Effect.fnUntraced(function* (
     for (const resource of resources ?? []) read.resource(resource)
     return read.contents(outputs ?? {})
   })
+})
+
+/**
+ * Reads the parts of a state that are too long for this thread, so that `stateContents` of the same bytes needs no other thread: it
+ * may then be used in a transaction.
+ */
+export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  if (bytes.length <= longestReadHere || partsRead.has(bytes)) return
+  partsRead.set(bytes, { outputs: new Map(), resource: new Map(), instance: new Map() })
+  yield* stateContents(bytes, () => {})
 })

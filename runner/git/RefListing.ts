@@ -5,6 +5,7 @@ import type { GitTransport } from "./GitTransport.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
 import type { ListedRef } from "./StableVersion.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
 /** A ref on the server. `target` names the branch that HEAD points to, if the server reports it. */
 export interface RemoteRef extends ListedRef {
@@ -43,7 +44,7 @@ const exchange = Effect.fnUntraced(function* (
       return Buffer.concat(parts)
     },
     catch: (error) => transport.failure() ?? (isGitError(error) ? error : broken("the answer cannot be read"))
-  })
+  }).pipe(outsideTransaction("A Git server is asked"))
   const packets = parsePackets(bytes)
   if (Result.isFailure(packets)) return yield* broken(packets.failure)
   if (packets.success.at(-1)?._tag !== "flush") return yield* broken("the answer has no end")

@@ -27,6 +27,9 @@ import {
 } from "./AuthorizationServer.ts"
 import { secretAuthentication } from "./ClientAuthentication.ts"
 import { pinnedFetch } from "./PinnedFetch.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
+
+const outside = outsideTransaction("An authorization server is asked")
 
 const requestSeconds = 10
 // A server's endpoints hardly ever change.
@@ -179,7 +182,7 @@ export class OAuthClient extends Context.Service<
               execute: [allowInsecureRequests]
             }),
           catch: explained(server, "the request for its metadata", false)
-        })
+        }).pipe(outside)
         const metadata: ServerMetadata = found.serverMetadata()
         // The library is lenient about some vendors' issuers; here the issuer must be the declared one.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
@@ -220,7 +223,7 @@ export class OAuthClient extends Context.Service<
         const tokens = yield* Effect.tryPromise({
           try: () => request(configured(server, metadata, fetch)),
           catch: explained(server, doing, true)
-        })
+        }).pipe(outside)
         if (tokens.token_type !== "bearer") {
           return yield* failure("invalid", `${hostOf(server)} gave tokens of another type than bearer.`)
         }
@@ -267,7 +270,7 @@ export class OAuthClient extends Context.Service<
             try: () =>
               tokenRevocation(configured(server, metadata, fetch), Redacted.value(token), { token_type_hint: kind }),
             catch: explained(server, "to revoke a token", true)
-          })
+          }).pipe(outside)
           return "revoked"
         })
       })

@@ -4,6 +4,7 @@ import { pinnedAddresses } from "../git/GitEndpoint.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
 import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
 /** There was no response. `isFinal` if repeating would not help: the operator does not allow the address. */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
@@ -61,7 +62,7 @@ const answerOf = (url: URL, address: string, text: string | undefined) =>
       return { status: response.statusCode ?? 0, holds }
     },
     catch: () => silent("it did not answer")
-  })
+  }).pipe(outsideTransaction("A service is asked"))
 
 const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undefined) {
   const policy = yield* GitPolicy

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Layer, RcRef, Redacted, Schema, type Scope } from "effect"
 import { moduleBeside } from "../thread/ModuleLocation.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import { redactionMark } from "./RedactionMark.ts"
 import type { RedactedLine } from "./RedactionLines.ts"
@@ -228,7 +229,7 @@ export class Redaction extends Context.Service<
         yield* Effect.addFinalizer(() => thread.tell({ kind: "close", redactor: id }))
         yield* opened.add(secrets)
         return opened
-      })
+      }, outsideTransaction("Secrets are looked for"))
       return Redaction.of({ redactor })
     })
   )

@@ -6,6 +6,7 @@ import { hclFileName } from "./HclFileName.ts"
 import { HclAnswer, type HclRequest } from "./HclWorkerMessage.ts"
 import { HclParserUnavailable } from "./ScanError.ts"
 import { ScanLimits } from "./ScanLimits.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
 export interface HclDiagnostic {
   readonly line: number
@@ -166,21 +167,25 @@ export class HclParser extends Context.Service<
     HclParser,
     Effect.gen(function* () {
       const threads = yield* Effect.flatten(ParserThreads)
-      const parse = Effect.fn("HclParser.parse")(function* (text: string) {
-        const { fileDeadline } = yield* ScanLimits
-        const thread = yield* Pool.get(threads)
-        return yield* thread.ask(text).pipe(
-          Effect.map(verdictOf),
-          Effect.timeoutOption(fileDeadline),
-          Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
-          // A busy or interrupted thread would respond to the next file with this one's result.
-          Effect.onExit((exit) =>
-            Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
-              ? Effect.void
-              : Pool.invalidate(threads, thread)
+      const parse = Effect.fn("HclParser.parse")(
+        function* (text: string) {
+          const { fileDeadline } = yield* ScanLimits
+          const thread = yield* Pool.get(threads)
+          return yield* thread.ask(text).pipe(
+            Effect.map(verdictOf),
+            Effect.timeoutOption(fileDeadline),
+            Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
+            // A busy or interrupted thread would respond to the next file with this one's result.
+            Effect.onExit((exit) =>
+              Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
+                ? Effect.void
+                : Pool.invalidate(threads, thread)
+            )
           )
-        )
-      }, Effect.scoped)
+        },
+        Effect.scoped,
+        outsideTransaction("A module is parsed")
+      )
       return HclParser.of({ parse })
     })
   )

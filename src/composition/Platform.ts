@@ -1,11 +1,20 @@
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
-import { layerNativeAead } from "./NativeAead.ts"
+import { Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
+import { ChildProcessSpawner } from "effect/process"
+import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
+import { plainPlatform } from "./PlainPlatform.ts"
 
-/** AES-GCM natively, everything else as the library does it. */
-export const cryptography = Layer.merge(NodeCrypto.layer, layerNativeAead)
+const processes = Layer.effect(
+  ChildProcessSpawner.ChildProcessSpawner,
+  Effect.map(ChildProcessSpawner.ChildProcessSpawner, ({ spawn }) =>
+    ChildProcessSpawner.make((command) => outsideTransaction("A process is started")(spawn(command)))
+  )
+)
 
-/** The machine's files, processes, terminal, cryptography and outgoing HTTP. */
-export const platform = Layer.mergeAll(NodeServices.layer, cryptography, FetchHttpClient.layer)
+const requests = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, HttpClient.transform(outsideTransaction("A request is sent")))
+)
+
+/** The machine's files, processes, terminal, cryptography and outgoing HTTP. A transaction cannot wait for the slow ones. */
+export const platform = Layer.mergeAll(processes, requests).pipe(Layer.provideMerge(plainPlatform))

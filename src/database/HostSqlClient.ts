@@ -4,6 +4,7 @@ import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { migrate } from "./Migrations.ts"
+import { namedTransactions } from "./NamedTransactions.ts"
 import { Flag, rowShape } from "../../actors/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
@@ -81,5 +82,5 @@ export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),
   Layer.effect(DatabaseFile, databaseFile),
   Layer.effect(Commits, commits),
-  Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient)
+  Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, namedTransactions))
 ).pipe(Layer.provideMerge(Layer.effectDiscard(Effect.andThen(requireSqlite, migrate))))

@@ -11,6 +11,7 @@ import { createPrivateFile } from "./PrivateFile.ts"
 import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
+import { namedTransactions } from "./NamedTransactions.ts"
 
 // A second process can only be an operator's command, so wait for a lock rather than report it.
 const busyTimeoutMillis = 5000
@@ -153,7 +154,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes
   })
-  return Context.make(SqlClient.SqlClient, client).pipe(
+  return Context.make(SqlClient.SqlClient, namedTransactions(client)).pipe(
     Context.add(DatabaseFile, makeDatabaseFile(database, writing)),
     Context.add(Commits, commits)
   )

@@ -3,6 +3,7 @@ import { createTransport } from "nodemailer"
 import { MailNotSent, MailTransport } from "../../actors/mail/MailTransport.ts"
 import { isLoopbackHost } from "../http/ListenAddress.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
 
 /** The mail server from the operator's settings. */
 export interface SmtpSettings {
@@ -87,6 +88,7 @@ export const smtpTransport = (settings: SmtpSettings) =>
       )
       const attempt = <A>(work: () => Promise<A>) =>
         Effect.asVoid(Effect.tryPromise({ try: work, catch: notSent })).pipe(
+          outsideTransaction("A mail is sent"),
           Effect.timeoutOrElse({
             duration: timeoutMillis * 3,
             orElse: () => Effect.fail(new MailNotSent({ permanent: false, code: "ETIMEDOUT" }))

@@ -68,8 +68,8 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   {
     name: "restore: the serial is above every other",
     file: "actors/execution/RestoreTarget.ts",
-    text: "(yield* highestSerial(capsule, version)) + 1",
-    broken: "version.serial + 1",
+    text: "const serial = (yield* highestSerial(capsuleId, version)) + 1",
+    broken: "const serial = version.serial + 1",
     test: restore
   },
   {

@@ -29,6 +29,20 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: documents
   },
   {
+    name: "bounds: nothing slow in a transaction",
+    file: "src/database/NamedTransactions.ts",
+    text: "sql.withTransaction(Effect.provideService(effect, TransactionKey, transactionService))",
+    broken: "sql.withTransaction(effect)",
+    test: "test/runner/thread/OutsideTransaction.test.ts"
+  },
+  {
+    name: "bounds: the left-over state that was read",
+    file: "actors/capsule/LeftOverAdoption.ts",
+    text: "if (found === undefined || found.digest !== row.digest)",
+    broken: "if (found === undefined)",
+    test: "test/actors/capsule/LeftOverAdoption.test.ts"
+  },
+  {
     name: "bounds: the scan before the parser",
     file: "runner/document/DocumentReadings.ts",
     text: "  isWholeState(bytes)\n",

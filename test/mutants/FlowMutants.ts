@@ -21,8 +21,8 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "actor: one message of a record at a time",
     file: "actors/ActorHost.ts",
-    text: "turns.semaphore.withPermit(work)",
-    broken: "work",
+    text: "turns.semaphore.withPermit(whole)",
+    broken: "whole",
     test: "test/actors/ActorHost.test.ts"
   },
   {

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Vault } from "../../actors/vault/Vault.ts"
 import { VaultSettings } from "../../actors/vault/VaultSettings.ts"
-import { cryptography } from "../../src/composition/Platform.ts"
+import { cryptography } from "../../src/composition/PlainPlatform.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 import { testDatabase } from "./Database.ts"
 

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from "jose"
+import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 import { providerFetch } from "./ProviderFetch.ts"
 
 const requestTimeoutMillis = 10_000
@@ -19,8 +20,10 @@ export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>
     // Only the second attempt below fetches them again, so that no response causes more than one request.
     cooldownDuration: Number.POSITIVE_INFINITY
   })
-  const verify = (token: string) => Effect.tryPromise(() => compactVerify(token, keys, { algorithms: [...algorithms] }))
-  const fetchAgain = Effect.tryPromise(() => keys.reload())
+  const outside = outsideTransaction("The keys of a sign-in provider are fetched")
+  const verify = (token: string) =>
+    Effect.tryPromise(() => compactVerify(token, keys, { algorithms: [...algorithms] })).pipe(outside)
+  const fetchAgain = Effect.tryPromise(() => keys.reload()).pipe(outside)
   return Effect.fn("publishedKeys.verify")(function* (token: string) {
     yield* Effect.catchIf(
       verify(token),

@@ -19,6 +19,7 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { providerFetch } from "./ProviderFetch.ts"
 import { claimsFault, completedBy, type ProfileClaims, profileClaims } from "./UpstreamClaims.ts"
 import { publishedKeys } from "./UpstreamKeys.ts"
+import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
 /** The provider that people may sign in with, with this installation as its client. */
 export interface UpstreamSettings {
@@ -54,6 +55,8 @@ const logged = (about: string, cause: unknown) =>
 // The reported sign-in may be as old as a confirmation is allowed to be.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
+const outside = outsideTransaction("A sign-in provider is asked")
+
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
   Effect.gen(function* () {
     const configuration = yield* Effect.tryPromise(() =>
@@ -63,7 +66,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
         // The settings allow plain http on loopback only.
         execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
       })
-    )
+    ).pipe(outside)
     const { id_token_signing_alg_values_supported: supported = usualAlgorithms, jwks_uri } =
       configuration.serverMetadata()
     if (jwks_uri === undefined) {
@@ -80,7 +83,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
 
 /** Some providers return profiles only from UserInfo; the library compares its subject. */
 const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
-  Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject))
+  Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(outside)
 
 const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   { configuration, verifySignature }: Known,
@@ -98,6 +101,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
       ...(fresh ? { maxAge: freshSeconds } : {})
     })
   ).pipe(
+    outside,
     Effect.catch(({ cause }) =>
       cause instanceof AuthorizationResponseError
         ? refusedFor("denied")

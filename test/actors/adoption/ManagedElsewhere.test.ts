@@ -25,8 +25,9 @@ const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...objec
 
 /** The Capsule that already manages the object, for each object. */
 const found = Effect.gen(function* () {
-  const twice = yield* (yield* ManagedElsewhere).find(workspaceId, asked)
-  return twice.map(({ address, capsule }) => [address, capsule.id])
+  const elsewhere = yield* ManagedElsewhere
+  const twice = yield* elsewhere.find(workspaceId, asked, yield* elsewhere.unindexed(workspaceId))
+  return twice?.map(({ address, capsule }) => [address, capsule.id])
 })
 
 /** The first Capsule has a resource whose id is a secret, and used to have another; the second has neither. */

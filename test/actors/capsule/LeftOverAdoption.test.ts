@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { CapsuleLeftOvers } from "../../../actors/capsule/CapsuleLeftOvers.ts"
@@ -7,6 +7,8 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
+import { longestReadHere } from "../../../runner/document/Documents.ts"
+import { beforeTransaction } from "../../support/BeforeTransaction.ts"
 import { suite } from "../../support/Effect.ts"
 import { expectIndexed } from "../../support/IndexedState.ts"
 import { active, freshKey, replanned, settled } from "../../support/Journey.ts"
@@ -17,7 +19,8 @@ import { guardOf, adopt, codeOf, problemsOf, withLeftOver, written } from "../su
 
 setDefaultTimeout(60_000)
 
-const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+const before = beforeTransaction()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: before.layer }))
 afterAll(tests.dispose)
 
 describe("a state that was not adopted when its Run settled", () => {
@@ -136,6 +139,29 @@ describe("a state that was not adopted when its Run settled", () => {
       // The next plan starts from it.
       const next = yield* replanned(capsule.id)
       expect([next.status, next.baseStateGeneration]).toEqual(["waiting_approval", 2])
+    })
+  )
+
+  tests.live("is adopted with a value that is too long for the thread which answers requests", () =>
+    Effect.gen(function* () {
+      const { capsule } = yield* active("adopted-long", pureModule)
+      const { lineage, serial } = yield* currentState(capsule.id)
+      const long = "x".repeat(longestReadHere + 1)
+      const record = yield* leftOver(capsule.id, { bytes: stateFile(lineage, serial + 1, { long }) })
+      const { value } = yield* adopt(capsule.id, record.id)
+      expect(value.stateVersion.serial).toBe(serial + 1)
+      yield* expectIndexed(capsule.id)
+    })
+  )
+
+  tests.live("is refused if it is replaced between its reading and its adoption", () =>
+    Effect.gen(function* () {
+      const { capsuleId, record } = yield* withLeftOver("replaced-meanwhile")
+      const sql = yield* SqlClient.SqlClient
+      const replaced = Effect.orDie(sql`UPDATE left_over_states SET digest = 'sha256:other' WHERE id = ${record.id}`)
+      const answer = yield* before.interrupted(adopt(capsuleId, record.id), replaced)
+      expect(Result.isFailure(answer) && answer.failure.code).toBe("run_conflict")
+      expect((yield* (yield* Capsules).read(capsuleId)).currentStateGeneration).toBe(1)
     })
   )
 

@@ -18,7 +18,7 @@ import { InstallPlanActor, RevisionPlanActor } from "../../../schema/protocol/Pl
 import { RunActor } from "../../../schema/protocol/RunActor.ts"
 import { SourceActor } from "../../../schema/protocol/SourceActor.ts"
 import { SourceId } from "../../../schema/records/Ids.ts"
-import { cryptography } from "../../../src/composition/Platform.ts"
+import { cryptography } from "../../../src/composition/PlainPlatform.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { it, suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"

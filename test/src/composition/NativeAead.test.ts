@@ -4,7 +4,7 @@ import { Effect, Exit } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { partBytes } from "../../../actors/vault/SealedParts.ts"
 import { longestInPlace } from "../../../src/composition/NativeAead.ts"
-import { cryptography } from "../../../src/composition/Platform.ts"
+import { cryptography } from "../../../src/composition/PlainPlatform.ts"
 import { it } from "../../support/Effect.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)

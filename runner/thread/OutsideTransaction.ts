@@ -1,0 +1,28 @@
+import { Context, Effect } from "effect"
+
+/** The key under which a fiber in a transaction has the connection of that transaction. Every database for writing provides it. */
+export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
+  "svc/runner/thread/TransactionKey",
+  { defaultValue: () => undefined }
+)
+
+const isWithin = (context: Context.Context<never>): boolean => {
+  const key = Context.get(context, TransactionKey)
+  return key !== undefined && context.mapUnsafe.get(key.key) !== undefined
+}
+
+/** Whether the current fiber is in a database transaction. */
+export const inTransaction: Effect.Effect<boolean> = Effect.contextWith((context: Context.Context<never>) =>
+  Effect.succeed(isWithin(context))
+)
+
+/**
+ * A defect instead of the effect, inside a database transaction: every other writer would wait for it. For what waits for a thread,
+ * a process or the network. Do it before the transaction, and check in the transaction that its subject has not changed.
+ */
+export const outsideTransaction =
+  (what: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.contextWith((context: Context.Context<R>) =>
+      isWithin(context) ? Effect.die(new Error(`${what} inside a database transaction`)) : effect
+    )
