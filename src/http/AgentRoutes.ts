@@ -14,7 +14,7 @@ import { now } from "../../actors/Identity.ts"
 import { type AgentSession, AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
 import { Pools } from "../../actors/pool/Pools.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
-import { longestReadHere, readDocument } from "../../runner/document/Documents.ts"
+import { readDocument } from "../../runner/document/Documents.ts"
 import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
@@ -247,12 +247,48 @@ const blobRoutes = HttpRouter.use(
   })
 )
 
+/**
+ * The serialization of a protocol whose messages have been read already: in its place, a request has a name for the message. The
+ * protocol's own parser has no limits, and would read a message of any length on the thread that answers requests.
+ */
+const readMessages = () => {
+  const messages = new Map<string, unknown>()
+  let count = 0
+  const serialization = RpcSerialization.RpcSerialization.of({
+    ...RpcSerialization.ndjson,
+    makeUnsafe: () => ({
+      ...RpcSerialization.ndjson.makeUnsafe(),
+      decode: (name) => (typeof name === "string" && messages.has(name) ? [messages.get(name)] : [])
+    })
+  })
+  /** The effect, for a request with this message. */
+  const withMessage = <A, E, R>(message: unknown, effect: Effect.Effect<A, E, R>) =>
+    Effect.acquireUseRelease(
+      Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+        count += 1
+        const name = String(count)
+        messages.set(name, message)
+        const named: HttpServerRequest.HttpServerRequest = Object.create(request, {
+          text: { value: Effect.succeed(name) }
+        })
+        return { name, named }
+      }),
+      ({ named }) => Effect.provideService(effect, HttpServerRequest.HttpServerRequest, named),
+      ({ name }) => Effect.sync(() => messages.delete(name))
+    )
+  return { serialization, withMessage }
+}
+
 const commandRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const pools = yield* Pools
     const sessions = yield* AgentSessions
     const limits = yield* AttemptLimits
-    const answer = yield* RpcServer.toHttpEffect(AgentProtocol, { disableFatalDefects: true, disableTracing: true })
+    const { serialization, withMessage } = readMessages()
+    const answer = yield* RpcServer.toHttpEffect(AgentProtocol, {
+      disableFatalDefects: true,
+      disableTracing: true
+    }).pipe(Effect.provideService(RpcSerialization.RpcSerialization, serialization))
     yield* router.add(
       ...routeOf(AgentApi.endpoints.command),
       Effect.gen(function* () {
@@ -263,15 +299,12 @@ const commandRoute = HttpRouter.use(
         if (!isKnown) yield* limits.consume("agent", { address: remoteAddress })
         const body = yield* isKnown ? readBodyBytes(mostCommandBytes, "5 minutes") : readBodyBytes(mostStrangerBytes)
         if (!isOneMessage(body)) return yield* notOneMessage
-        // The protocol's own parser has no limits.
-        if (!isKnown || body.length > longestReadHere) {
-          yield* Effect.mapError(readDocument("json", body, commandLimits), () => notOneMessage)
-        }
-        return yield* answer
+        const message = yield* Effect.mapError(readDocument("json", body, commandLimits), () => notOneMessage)
+        return yield* withMessage(message, answer)
       }).pipe(Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.bytes(mostCommandBytes)))
     )
   })
-).pipe(Layer.provide(handlers), Layer.provide(RpcSerialization.layerNdjson))
+).pipe(Layer.provide(handlers))
 
 /** The agents' routes. Without a pool, the paths do not exist. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

@@ -19,8 +19,9 @@ const defaultLimits: JsonLimits = {
   exactNumbers: true
 }
 
-// Credential files are uploaded inside the JSON of a new Connection.
-const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 20 * mebibyte, maxStringBytes: 2 * mebibyte }
+// Credential files are uploaded inside the JSON of a new Connection. The secrets of a Run comprise 1 MiB at most, and an escape has six
+// characters. The API reads the body again on the thread that answers requests, which takes as long as there are escapes.
+const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 8 * mebibyte, maxStringBytes: 2 * mebibyte }
 
 /** Body size limits for endpoints, by `group.endpoint`. */
 export const bodyLimitsOf = (endpoint: string): JsonLimits =>

@@ -43,6 +43,13 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/capsule/LeftOverAdoption.test.ts"
   },
   {
+    name: "bounds: long messages in another thread",
+    file: "src/http/AgentRoutes.ts",
+    text: "return yield* withMessage(message, answer)",
+    broken: "return yield* withMessage(JSON.parse(new TextDecoder().decode(body)), answer)",
+    test: "test/src/http/agent/AgentGuards.test.ts"
+  },
+  {
     name: "bounds: the scan before the parser",
     file: "runner/document/DocumentReadings.ts",
     text: "  isWholeState(bytes)\n",

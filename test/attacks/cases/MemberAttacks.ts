@@ -66,8 +66,48 @@ const deepBodies: Attack = {
   })
 }
 
+/** A body of that many bytes for a new Connection: its secrets in the forms that take longest to read. */
+const connectionBodies = (bytes: number, workspaceId: string) => {
+  const file = (content: string) => ({ name: "f", content })
+  const head = { workspaceId, provider: "hashicorp/aws", displayName: "attack" }
+  const whole = (more: string) => `${JSON.stringify(head).slice(0, -1)},${more}}`
+  const inFiles = (escape: string) =>
+    whole(
+      `"files":[${Array.from({ length: 16 }, () => `{"name":"f","content":"${escape.repeat(Math.floor(bytes / 16 / escape.length) - 16)}"}`).join(",")}]`
+    )
+  return [
+    inFiles("\\u0000"),
+    inFiles("\\n"),
+    inFiles("x"),
+    whole(`"providerConfig":{"a":[${"[],".repeat(90_000)}[]]}`),
+    whole(`"files":${JSON.stringify(Array.from({ length: 40_000 }, () => file("x")))}`)
+  ]
+}
+
+const connections: Attack = {
+  name: "owner: new Connections of 8 MiB",
+  run: Effect.fnUntraced(function* (target, isShort) {
+    const bodies = connectionBodies(8 * mebibyte - 4096, target.workspaceId)
+    const times = isShort ? bodies.length : 20 * bodies.length
+    const answers = yield* flood(times, 4, (index) =>
+      sent(`${target.url}/api/v1/connections`, {
+        method: "POST",
+        body: bodies[index % bodies.length] ?? "",
+        headers: {
+          authorization: `Bearer ${Redacted.value(target.token)}`,
+          "content-type": "application/json",
+          "idempotency-key": `connection-${index}`
+        }
+      })
+    )
+    yield* holds(!answers.has(500) && !answers.has(201), `The answers were ${[...answers.keys()].join(", ")}`)
+    return times
+  })
+}
+
 export const memberAttacks: ReadonlyArray<Attack> = [
   uploads("owner: states of 20 to 32 MiB", "state-uploads", states),
   uploads("owner: backups of 20 to 32 MiB", "backup-uploads", states),
-  deepBodies
+  deepBodies,
+  connections
 ]

@@ -19,9 +19,13 @@ afterAll(tests.dispose)
 
 const bytes = new TextEncoder().encode("{}")
 
+type Needs = ChildProcessSpawner.ChildProcessSpawner | HclParser | HttpClient.HttpClient | Redaction
+
+const document = readDocument("json", bytes)
+
 /** Everything that waits for a thread, a process or the network, each by a short example. */
-const slow = {
-  "a document": readDocument("json", bytes),
+const slow: Readonly<Record<string, Effect.Effect<unknown, unknown, Needs>>> = {
+  "a document": document,
   "a state": readState(bytes),
   "a backup": archiveContents(bytes),
   "the search for secrets": Effect.scoped(Effect.flatMap(Redaction, ({ redactor }) => redactor([]))),
@@ -55,7 +59,7 @@ tests.live("a transaction that has ended, or that a fiber has left, does not cou
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const refused: Array<boolean> = []
-    const note = Effect.map(isRefused(slow["a document"]), (one) => void refused.push(one))
+    const note = Effect.map(isRefused(document), (one) => void refused.push(one))
     yield* transaction(sql)(sql.afterCommit(note))
     yield* transaction(sql)(
       Effect.updateContext(note, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))

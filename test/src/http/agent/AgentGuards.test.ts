@@ -16,7 +16,9 @@ import { RunLedger } from "../../../../actors/run/RunLedger.ts"
 import { RunSettings } from "../../../../actors/run/RunSettings.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 import { RunId } from "../../../../schema/records/Ids.ts"
+import { longestReadHere } from "../../../../runner/document/Documents.ts"
 import { suite } from "../../../support/Effect.ts"
+import { longestParsedHere } from "../../../support/LongestParsed.ts"
 import { settled } from "../../../support/Journey.ts"
 import { after, applyingOn, approvedApply, begun, farPlane, offerTo, planOn, text, world } from "../support/FarPlane.ts"
 import { digestOf, type TestAgent } from "../support/TestAgent.ts"
@@ -30,6 +32,20 @@ const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed"
 /** By now, everything sent before these requests has reached its handler. */
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
+
+plane.live("a long message is read in another thread, once, and answered", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const batch = { batch: 0, lines: ["x".repeat(2 * longestReadHere)] }
+    const { longest, value } = yield* longestParsedHere(agent.unchecked("Report", { runId: "run_x", fence: 1, batch }))
+    expect(value.status).toBe(200)
+    expect(value.text).toContain('"_tag":"Exit"')
+    expect(longest).toBeLessThan(longestReadHere)
+    // Messages that are answered are forgotten: none is answered again in place of the next one.
+    expect((yield* agent.as(agent.client.Challenge({ agentId: agent.agentId }))).nonce).toBeString()
+  })
+)
 
 plane.live("an agent revoked after its request was admitted is given nothing", () =>
   Effect.gen(function* () {
