@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, type Schema } from "effect"
+import { Context, Effect, Layer, Result, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type LocalModule, type RunJob, timingWith } from "../../runner/execution/RunJob.ts"
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
-import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
+import { dependsOnTool, readsSameFiles, toolProblems } from "../../runner/scan/ToolFit.ts"
+import type { ToolName } from "../../runner/toolchain/Tool.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import { CompatibilityReportId, type InstallConfigId, Subject } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
@@ -220,11 +221,13 @@ export class RunPreparation extends Context.Service<
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
         snapshot: SnapshotRow,
-        { module_path: modulePath, tool_name: tool }: Pick<GuardedCapsuleRow, "module_path" | "tool_name">
+        { module_path: modulePath }: Pick<GuardedCapsuleRow, "module_path">,
+        tool: ToolName | undefined
       ) {
         const known = yield* store.newestReport(snapshot.id, modulePath)
         if (known !== undefined && !(known.status === "unsupported" && dependsOnTool(toReport(known).findings))) {
-          return known
+          const scan = yield* Effect.orDie(decodeScan(known.module_scan))
+          if (tool === undefined || readsSameFiles(scan, tool)) return known
         }
         const staged = yield* compatibility
           .check({
@@ -233,7 +236,7 @@ export class RunPreparation extends Context.Service<
             sourceId: snapshot.source_id,
             snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
             modulePath,
-            tool: tool ?? undefined
+            tool
           })
           .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
         const carrier = stagedOf(snapshot)
@@ -269,7 +272,14 @@ export class RunPreparation extends Context.Service<
           .ensure(run, snapshot)
           .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
         const profile = yield* profiles.of(run, config)
-        const report = yield* reportOf(run, snapshot, capsule)
+        // A missing tool is reported after everything that matters more.
+        const likely = yield* Effect.result(profiles.tool(run, capsule, profile, shown))
+        const report = yield* reportOf(
+          run,
+          snapshot,
+          capsule,
+          Result.isSuccess(likely) ? likely.success.name : (capsule.tool_name ?? undefined)
+        )
         if (report.status === "unsupported") {
           const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
           return yield* blocked("module_unsupported", reasons.map((finding) => finding.message).join(" "))

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { neededOmissions } from "../../runner/scan/ModuleFootprint.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { toolProblems } from "../../runner/scan/ToolFit.ts"
@@ -34,6 +35,9 @@ export interface CheckRequest {
   /** The tool that an existing Capsule continues to use; if absent, any available tool. */
   readonly tool?: ToolName | undefined
 }
+
+/** Enough omitted entries to act on. */
+const mostNamed = 20
 
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
@@ -88,25 +92,40 @@ export class CompatibilityCheck extends Context.Service<
         const tree = yield* snapshots
           .open(request.snapshot.archiveDigest)
           .pipe(Effect.catch(impossible("snapshot_unreadable")))
-        const scan = yield* scanner.scanModule(tree, request.modulePath).pipe(
-          Effect.catchTags({
-            ModuleNotInTree: impossible("module_not_found"),
-            ScanLimitExceeded: impossible("scan_limit_exceeded"),
-            HclParserUnavailable: impossible("scan_failed")
-          })
-        )
-        const addresses = yield* scanner.addresses(tree, request.modulePath).pipe(
-          Effect.catchTags({
-            ModuleNotInTree: impossible("module_not_found"),
-            ScanLimitExceeded: impossible("scan_limit_exceeded"),
-            HclParserUnavailable: impossible("scan_failed")
-          })
-        )
         // Unknown without a tool; the plan will report the missing tool.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
         )
+        const readAs = request.tool ?? Option.getOrUndefined(tool)?.name
+        const scan = yield* scanner.scanModule(tree, request.modulePath, readAs).pipe(
+          Effect.catchTags({
+            ModuleNotInTree: impossible("module_not_found"),
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        const addresses = yield* scanner.addresses(tree, request.modulePath, readAs).pipe(
+          Effect.catchTags({
+            ModuleNotInTree: impossible("module_not_found"),
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        const needed = yield* neededOmissions(tree, request.modulePath).pipe(
+          Effect.provideService(ModuleScanner, scanner),
+          Effect.catchTags({
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
         const findings: ReadonlyArray<Finding> = [
+          ...needed.slice(0, mostNamed).map(({ path }) => ({
+            severity: "error" as const,
+            code: "omitted_entry_needed",
+            message:
+              "The module reads this path, or may read it, and the snapshot does not hold it: its name cannot be stored on every file system, or it is no regular file. Rename it.",
+            path
+          })),
           ...(Option.isSome(tool) ? toolProblems(scan, tool.value) : []),
           ...scan.findings,
           ...request.snapshot.warnings.map((message) => ({

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import type { ToolName } from "../../runner/toolchain/Tool.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { InstallModules } from "../../schema/records/CompatibilityReport.ts"
 import type { SnapshotFile } from "../../schema/records/Source.ts"
@@ -32,6 +34,7 @@ export class SnapshotReads extends Context.Service<
     Effect.gen(function* () {
       const snapshots = yield* SnapshotStore
       const scanner = yield* ModuleScanner
+      const toolchain = yield* Toolchain
 
       // After a restore without snapshots this is normal, until the commit is planned.
       const treeOf = (snapshot: SnapshotRow) =>
@@ -77,13 +80,19 @@ export class SnapshotReads extends Context.Service<
 
       const modules = Effect.fn("SnapshotReads.modules")(function* (snapshot: SnapshotRow) {
         const tree = yield* treeOf(snapshot)
-        const scan = yield* scanner.scanTree(tree).pipe(
-          Effect.catchTags({
-            ScanLimitExceeded: (error) =>
-              Effect.fail(new ApiError({ code: "module_unsupported", message: error.message })),
-            HclParserUnavailable: (error) => Effect.die(error)
-          })
-        )
+        const scanned = (tool?: ToolName) =>
+          scanner.scanTree(tree, tool).pipe(
+            Effect.catchTags({
+              ScanLimitExceeded: (error) =>
+                Effect.fail(new ApiError({ code: "module_unsupported", message: error.message })),
+              HclParserUnavailable: (error) => Effect.die(error)
+            })
+          )
+        const first = yield* scanned()
+        const tool = first.modules.every(({ readAs }) => readAs === undefined)
+          ? undefined
+          : Option.getOrUndefined(yield* Effect.option(toolchain.resolve()))?.name
+        const scan = tool === "terraform" ? yield* scanned(tool) : first
         return {
           status: scan.modules.length === 0 ? ("empty" as const) : ("ready" as const),
           sourceSnapshotId: snapshot.id,

@@ -58,9 +58,7 @@ const identityOf = (block: PlacedBlock): string | undefined => {
   const singleton = singletons.get(block.type)
   if (singleton !== undefined) return singleton
   if (block.type === "provider") return ["provider", ...block.labels, aliasOf(block)].join(" ").trim()
-  return block.labels.length === 0 || block.type === "provider_meta"
-    ? undefined
-    : [block.type, ...block.labels].join(" ")
+  return block.labels.length === 0 ? undefined : [block.type, ...block.labels].join(" ")
 }
 
 /** Each local value as its own block, so that it is declared once and overridden by name like everything else. */
@@ -76,7 +74,12 @@ const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
 
 /** Whether an override may add this block instead of changing an existing one. */
 const mayBeNew = (block: PlacedBlock) =>
-  singletons.has(block.type) || (block.type === "provider" && !block.attributes.has("alias"))
+  singletons.has(block.type) ||
+  block.type === "provider_meta" ||
+  (block.type === "provider" && !block.attributes.has("alias"))
+
+/** Blocks that the tools refuse in an override file. */
+const neverOverriding: ReadonlySet<string> = new Set(["check", "import", "language", "moved"])
 
 /**
  * Merges the files of one folder, in order. Declaring anything twice is an error; an override file changes a declaration argument
@@ -105,8 +108,13 @@ export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
       }
     }
     for (const block of blocks) {
-      if (file.override && block.type === "language") {
-        refuse("language_in_override", "An override file cannot hold a language block. Move it.", block.location)
+      if (file.override && neverOverriding.has(block.type)) {
+        refuse(
+          "block_in_override",
+          `An override file cannot hold a block ${quoted(block.type)}. Move it to another file.`,
+          block.location
+        )
+        continue
       }
       const identity = identityOf(block)
       if (identity === undefined) {

@@ -1,3 +1,4 @@
+import type { ToolName } from "../toolchain/Tool.ts"
 import type { ConfigSyntax } from "./ConfigValue.ts"
 
 /** A file that the tool reads as configuration. `stem` is the name without its extension. */
@@ -30,11 +31,14 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which they apply: the plain ones by name, then the overrides by name. An
- * OpenTofu file hides the common file with the same stem and syntax.
+ * The configuration files of one folder in the order in which a tool applies them: the plain ones by name, then the overrides by
+ * name. For OpenTofu, an OpenTofu file hides the common file with the same stem and syntax. Terraform reads common files only:
+ * the others are `unread`.
  */
-export const configFilesOf = (names: ReadonlyArray<string>) => {
-  const all = names.flatMap((name) => configFileName(name) ?? [])
+export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {
+  const found = names.flatMap((name) => configFileName(name) ?? [])
+  const unread = tool === "terraform" ? found.filter(({ dialect }) => dialect === "opentofu") : []
+  const all = found.filter((file) => !unread.includes(file))
   const place = ({ stem, syntax }: ConfigFileName) => `${syntax} ${stem}`
   const forOpenTofu = new Set(all.filter(({ dialect }) => dialect === "opentofu").map(place))
   const isHidden = (file: ConfigFileName) => file.dialect === "common" && forOpenTofu.has(place(file))
@@ -43,6 +47,7 @@ export const configFilesOf = (names: ReadonlyArray<string>) => {
   const read = all.filter((file) => !isHidden(file)).sort(byBytes)
   return {
     read: [...read.filter(({ override }) => !override), ...read.filter(({ override }) => override)],
-    hidden: all.filter(isHidden)
+    hidden: all.filter(isHidden),
+    unread
   }
 }

@@ -21,11 +21,9 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
   switch (reason) {
     case "too_deep":
       return refused(refusal("nesting_too_deep", `Values are nested deeper than ${limits.nesting} levels.`, line))
-    case "duplicate_key":
-      return refused(refusal("duplicate_key", "An object names the same key twice. Keep one of them.", line))
-    case "lone_surrogate":
+    case "number_out_of_range":
       return refused(
-        refusal("lone_surrogate", "A string holds half of a surrogate pair. Write the whole character.", line)
+        refusal("number_out_of_range", "The file holds a number that is too large to be carried exactly.", line)
       )
     default:
       return refused(refusal("json_syntax", "The file is not JSON (RFC 8259).", line))
@@ -107,7 +105,7 @@ export class ConfigReader extends Context.Service<
         const key = `${syntax} ${limits.nesting} ${createHash("sha256").update(bytes).digest("hex")}`
         const cached = yield* Cache.getOption(known, key)
         if (Option.isSome(cached)) return cached.value
-        const text = configText(bytes)
+        const text = configText(bytes, syntax)
         if (Result.isFailure(text)) return refused(text.failure)
         const reading = syntax === "json" ? readJson(text.success, limits) : yield* readHcl(text.success, limits)
         const verdictMayChange = reading.problems.some(

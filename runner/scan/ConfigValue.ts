@@ -3,7 +3,8 @@ import type { LocatedJson } from "./LocatedJson.ts"
 
 /**
  * The value of an argument, in either syntax. `expression` is everything that needs evaluation; its `text` is the source, without
- * the template marks if the whole value is one template. An object with a computed key is an expression too.
+ * the template marks if the whole value is one template. An object with a computed key is an expression too. `plain` is the whole
+ * string of the JSON syntax, which is what an argument means that the tools do not evaluate.
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -12,7 +13,7 @@ export type ConfigValue =
   | { readonly kind: "string"; readonly value: string }
   | { readonly kind: "array"; readonly items: ReadonlyArray<ConfigValue> }
   | { readonly kind: "object"; readonly entries: ReadonlyMap<string, ConfigValue> }
-  | { readonly kind: "expression"; readonly text: string }
+  | { readonly kind: "expression"; readonly text: string; readonly plain?: string }
 
 export type ConfigSyntax = "hcl" | "json"
 
@@ -44,9 +45,10 @@ const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
   return text.includes("${") || text.includes("%{") ? undefined : text
 }
 
-const expression = (text: string): ConfigValue => ({
+const expression = (text: string, syntax: ConfigSyntax): ConfigValue => ({
   kind: "expression",
-  text: text.startsWith("${") && text.endsWith("}") ? text.slice(2, -1) : text
+  text: text.startsWith("${") && text.endsWith("}") ? text.slice(2, -1) : text,
+  ...(syntax === "json" ? { plain: text } : {})
 })
 
 /** Converts a JSON value from the parser's output (`hcl`) or from a file in JSON syntax (`json`). */
@@ -60,7 +62,7 @@ export const configValue = (json: LocatedJson, syntax: ConfigSyntax): ConfigValu
       return { kind: "number", text: json.text }
     case "string": {
       const value = literalOf(json.value, syntax)
-      return value === undefined ? expression(json.value) : { kind: "string", value }
+      return value === undefined ? expression(json.value, syntax) : { kind: "string", value }
     }
     case "array":
       return { kind: "array", items: json.items.map((item) => configValue(item, syntax)) }

@@ -2,6 +2,14 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 
+/** The strings that the tools convert to a boolean. */
+const strings: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false]
+])
+
 /** Reads the literal arguments of one block, and collects their problems. */
 export class DeclarationArguments {
   readonly findings: Array<Finding> = []
@@ -19,19 +27,35 @@ export class DeclarationArguments {
     return this.#block.attributes.get(name)
   }
 
-  /** Anything but `true` or `false` is treated as `cautious` and is an error. */
+  /** The tools convert some strings. Anything that has to be evaluated is treated as `cautious` and is an error. */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)
     if (attribute === undefined) return absent
-    if (attribute.value.kind === "boolean") return attribute.value.value
+    const { value } = attribute
+    if (value.kind === "boolean") return value.value
+    const written = value.kind === "string" ? strings.get(value.value) : undefined
+    const inParentheses =
+      value.kind === "expression" ? /^\(\s*(true|false)\s*\)$/.exec(value.text.trim())?.[1] : undefined
+    const literal = written ?? (inParentheses === undefined ? undefined : inParentheses === "true")
+    if (literal !== undefined) return literal
     this.refuse("not_literal_boolean", `${quoted(name)} must be written as true or false.`, attribute)
     return cautious
   }
 
   text(name: string): string | undefined {
     const attribute = this.get(name)
-    if (attribute === undefined || attribute.value.kind === "null") return undefined
-    if (attribute.value.kind === "string") return attribute.value.value
+    if (attribute === undefined) return undefined
+    const { value } = attribute
+    switch (value.kind) {
+      case "string":
+        return value.value
+      case "number":
+        return value.text
+      case "boolean":
+        return String(value.value)
+      case "expression":
+        if (value.plain !== undefined) return value.plain
+    }
     this.refuse("not_literal_text", `${quoted(name)} must be plain text, without anything to evaluate.`, attribute)
     return undefined
   }

@@ -126,8 +126,8 @@ class HclReader {
     const { type, labels, line } = block
     if (!this.#checkNames(block)) return
     this.blocks.push({ type, labels, line, syntax: "hcl", attributes: this.#attributes(block, json, shape) })
-    if (shape.inside === undefined) return
-    this.readBlocks(block, json, shape.inside, (unknown) => {
+    if (shape.inside === undefined && shape.closed !== true) return
+    this.readBlocks(block, json, shape.inside ?? new Map(), (unknown) => {
       if (shape.closed === true) {
         this.#refuse(
           "unknown_block",

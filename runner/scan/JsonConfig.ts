@@ -2,8 +2,19 @@ import { type BlockShape, blockShapes, type ConfigAttribute, type ConfigBlock } 
 import { configValue } from "./ConfigValue.ts"
 import type { ConfigReading } from "./HclConfig.ts"
 import { isIdentifier } from "./Identifier.ts"
-import type { LocatedJson, LocatedObject } from "./LocatedJson.ts"
+import { type LocatedJson, type LocatedObject, propertiesOf } from "./LocatedJson.ts"
 import { quoted, refusal, type ScanProblem } from "./ScanProblem.ts"
+
+const hasRepeatedKey = (value: LocatedJson): boolean => {
+  switch (value.kind) {
+    case "array":
+      return value.items.some(hasRepeatedKey)
+    case "object":
+      return value.repeated !== undefined || [...value.entries.values()].some(hasRepeatedKey)
+    default:
+      return false
+  }
+}
 
 /** A property that acts as a comment. */
 const comment = "//"
@@ -17,22 +28,31 @@ class JsonReader {
   }
 
   /** The objects in a position that accepts one object or a list. */
-  #objects(node: LocatedJson, type: string): ReadonlyArray<LocatedObject> {
+  #objects(node: LocatedJson, type: string, isBody: boolean): ReadonlyArray<LocatedObject> {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {
       if (item.kind === "object") objects.push(item)
+      // In a list of bodies, null is a body without arguments.
+      else if (isBody && item.kind === "null") objects.push({ kind: "object", entries: new Map(), line: item.line })
       else this.#refuse("wrong_labels", `A ${quoted(type)} block must be an object here.`, item.line)
     }
     return objects
   }
 
   #readLabelled(type: string, shape: BlockShape, node: LocatedJson, labels: ReadonlyArray<string>) {
-    for (const object of this.#objects(node, type)) {
-      if (labels.length === shape.labels) {
+    const isBody = labels.length === shape.labels
+    // Where a body is expected, null is no block at all.
+    if (isBody && node.kind === "null") return
+    const objects = this.#objects(node, type, isBody)
+    if (!isBody && objects.every(({ entries }) => entries.size === 0)) {
+      this.#refuse("wrong_labels", `A ${quoted(type)} block needs a name here.`, node.line)
+    }
+    for (const object of objects) {
+      if (isBody) {
         this.#readBlock(type, labels, object, shape)
         continue
       }
-      for (const [label, child] of object.entries) {
+      for (const [label, child] of propertiesOf(object)) {
         if (isIdentifier(label)) this.#readLabelled(type, shape, child, [...labels, label])
         else {
           this.#refuse(
@@ -47,23 +67,26 @@ class JsonReader {
 
   #readBlock(type: string, labels: ReadonlyArray<string>, body: LocatedObject, shape: BlockShape) {
     const attributes = new Map<string, ConfigAttribute>()
-    for (const [name, value] of body.entries) {
+    for (const [name, value] of propertiesOf(body)) {
       if (name === comment || shape.inside?.has(name) === true) continue
       if (shape.keep === "all" || shape.keep.has(name)) {
+        if (attributes.has(name) || hasRepeatedKey(value)) {
+          this.#refuse("duplicate_key", `${quoted(name)} is given twice, or holds a key twice. Keep one.`, value.line)
+        }
         attributes.set(name, { value: configValue(value, "json"), line: value.line })
       } else if (shape.closed === true) {
         this.#refuse("unknown_block", `${quoted(name)} is not known inside ${quoted(type)}.`, value.line)
       }
     }
     this.blocks.push({ type, labels, line: body.line, syntax: "json", attributes })
-    for (const [name, inner] of shape.inside ?? []) {
-      const node = body.entries.get(name)
-      if (node !== undefined) this.#readLabelled(name, inner, node, [])
+    for (const [name, node] of propertiesOf(body)) {
+      const inner = shape.inside?.get(name)
+      if (inner !== undefined) this.#readLabelled(name, inner, node, [])
     }
   }
 
   readFile(root: LocatedObject) {
-    for (const [type, node] of root.entries) {
+    for (const [type, node] of propertiesOf(root)) {
       if (type === comment) continue
       const shape = blockShapes.get(type)
       if (shape === undefined) this.#refuse("unknown_block", `${quoted(type)} is not a known block.`, node.line)
@@ -74,10 +97,13 @@ class JsonReader {
 
 /** The blocks of a file in JSON syntax. If there is a problem of severity `error`, the blocks must not be used. */
 export const readJsonConfig = (root: LocatedJson): ConfigReading => {
-  if (root.kind !== "object") {
-    return { blocks: [], problems: [refusal("json_syntax", "The file must hold one JSON object.", root.line)] }
-  }
   const reader = new JsonReader()
-  reader.readFile(root)
+  for (const part of root.kind === "array" ? root.items : [root]) {
+    if (part.kind === "object") reader.readFile(part)
+    else {
+      const message = "The file must hold a JSON object, or an array of objects."
+      return { blocks: [], problems: [refusal("json_syntax", message, part.line)] }
+    }
+  }
   return { blocks: reader.blocks, problems: reader.problems }
 }

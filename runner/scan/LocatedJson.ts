@@ -1,17 +1,32 @@
 import { Result } from "effect"
 import { type JsonFault, JsonScanner } from "../../schema/json/JsonScanner.ts"
 
-/** A JSON value with the line it starts on, counted from 1. Numbers keep their text, since a double would change some of them. */
+/**
+ * A JSON value with the line it starts on, counted from 1. Numbers keep their text, since a double would change some of them.
+ * `repeated` holds the further values of keys that an object names more than once; it is absent in most objects.
+ */
 export type LocatedJson = { readonly line: number } & (
   | { readonly kind: "null" }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "string"; readonly value: string }
   | { readonly kind: "array"; readonly items: ReadonlyArray<LocatedJson> }
-  | { readonly kind: "object"; readonly entries: ReadonlyMap<string, LocatedJson> }
+  | {
+      readonly kind: "object"
+      readonly entries: ReadonlyMap<string, LocatedJson>
+      readonly repeated?: ReadonlyArray<LocatedProperty>
+    }
 )
 
+export type LocatedProperty = readonly [key: string, value: LocatedJson]
+
 export type LocatedObject = Extract<LocatedJson, { readonly kind: "object" }>
+
+/** Every property of an object, those that repeat a key included. */
+export const propertiesOf = ({ entries, repeated = [] }: LocatedObject): ReadonlyArray<LocatedProperty> => [
+  ...entries,
+  ...repeated
+]
 
 const unbounded = Number.MAX_SAFE_INTEGER
 const whiteSpace = /[ \t\r\n]*/y
@@ -44,7 +59,7 @@ class TreeBuilder {
     while (this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === "\\" ? 2 : 1
     this.#at++
     const value: string = JSON.parse(this.#text.slice(start, this.#at))
-    return value
+    return value.toWellFormed()
   }
 
   #separator() {
@@ -67,13 +82,16 @@ class TreeBuilder {
       case "{": {
         const entries = new Map<string, LocatedJson>()
         if (this.#isEmpty("}")) return { kind: "object", entries, line }
+        const repeated: Array<LocatedProperty> = []
         do {
           this.#space()
           const key = this.#string()
           this.#separator()
-          entries.set(key, this.value())
+          const value = this.value()
+          if (entries.has(key)) repeated.push([key, value])
+          else entries.set(key, value)
         } while (this.#separator() === ",")
-        return { kind: "object", entries, line }
+        return { kind: "object", entries, line, ...(repeated.length === 0 ? {} : { repeated }) }
       }
       case "[": {
         const items: Array<LocatedJson> = []
@@ -99,13 +117,12 @@ class TreeBuilder {
   }
 }
 
-/** Reads strict JSON (RFC 8259) without duplicate keys or lone surrogates. `maxDepth` counts arrays and objects open at once. */
+/**
+ * Reads JSON (RFC 8259) as the tools do: keys may repeat, and half of a surrogate pair is U+FFFD. `maxDepth` counts arrays and
+ * objects open at once.
+ */
 export const readLocatedJson = (text: string, maxDepth: number): Result.Result<LocatedJson, JsonFault> => {
-  const fault = new JsonScanner(text, {
-    maxDepth,
-    maxNodes: unbounded,
-    maxKeyBytes: unbounded,
-    maxStringBytes: unbounded
-  }).scan()
+  const limits = { maxDepth, maxNodes: unbounded, maxKeyBytes: unbounded, maxStringBytes: unbounded }
+  const fault = new JsonScanner(text, limits, ["duplicate_key", "lone_surrogate"]).scan()
   return fault === undefined ? Result.succeed(new TreeBuilder(text).value()) : Result.fail(fault)
 }

@@ -1,11 +1,12 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { ToolName } from "../toolchain/Tool.ts"
 import { mergeBlocks, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
 import { readAddresses } from "./ModuleAddresses.ts"
 import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
 import { readOutput } from "./OutputDeclaration.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
 import type { ModuleAddresses, ScannedOutput, ScannedVariable, ToolConstraint } from "./ScannedModule.ts"
-import { locate, notice, refusal } from "./ScanProblem.ts"
+import { locate, notice, quoted, refusal } from "./ScanProblem.ts"
 import { readToolConstraints } from "./ToolConstraints.ts"
 import { readVariable } from "./VariableDeclaration.ts"
 
@@ -14,6 +15,7 @@ import { readVariable } from "./VariableDeclaration.ts"
  *
  * - `findings`: apply to every module that reaches this one
  * - `rootFindings`: apply only when this module itself is installed
+ * - `readAs`: the tool whose files were read; absent if the folder holds the same for every tool
  */
 export interface ModuleDeclaration {
   readonly path: string
@@ -26,10 +28,16 @@ export interface ModuleDeclaration {
   readonly toolConstraints: ReadonlyArray<ToolConstraint>
   readonly findings: ReadonlyArray<Finding>
   readonly rootFindings: ReadonlyArray<Finding>
+  readonly readAs?: ToolName
 }
 
 const byName = (left: { readonly name: string }, right: { readonly name: string }) =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
+
+const ephemeralAtRoot = ({ ephemeral, location, name }: ScannedOutput): ReadonlyArray<Finding> => {
+  const message = `The output ${quoted(name)} is ephemeral, which only the outputs of called modules may be.`
+  return ephemeral ? [locate(refusal("ephemeral_root_output", message, location.line), location.path)] : []
+}
 
 /** Blocks that change where or how state is kept. */
 const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
@@ -104,6 +112,10 @@ export const declareModule = (
     requiredVersion: tool.requiredVersion,
     toolConstraints: tool.constraints,
     findings,
-    rootFindings: [...fileRootFindings, ...state.rootFindings]
+    rootFindings: [
+      ...fileRootFindings,
+      ...state.rootFindings,
+      ...outputs.flatMap(({ output }) => ephemeralAtRoot(output))
+    ]
   }
 }

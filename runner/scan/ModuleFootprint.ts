@@ -20,13 +20,21 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** Limited by what a scan of the module accepts, and by the size of the tree. */
-export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
+/** The scans of the module for every tool that reads other files: a change of either file changes what some tool runs. */
+const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])
+  if (module?.readAs === undefined) return module === undefined ? [] : [module]
+  return [module, ...(yield* scanner.scanModules(tree, [modulePath], "terraform"))]
+})
+
+/** Limited by what a scan of the module accepts, and by the size of the tree. */
+export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
+  const scans = yield* scansOf(tree, modulePath)
+  const [module] = scans
   if (module === undefined) return unknown("The commit has no such module")
-  if (module.status === "unsupported") return unknown("The scan refuses the module")
-  const folders = new Set([module.path, ...module.localModules.map(({ path }) => path)])
+  if (scans.some(({ status }) => status === "unsupported")) return unknown("The scan refuses the module")
+  const folders = new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
   const index = new TreeIndex(tree)
   const paths = new Set<string>()
   const templates = new Set<string>()
@@ -36,7 +44,7 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
       if (name === undefined) continue
       if (name.syntax === "json") return unknown(`${path} is in JSON syntax`)
       const text = yield* Effect.result(
-        Effect.flatMap(tree.read(path), (bytes) => Effect.fromResult(configText(bytes)))
+        Effect.flatMap(tree.read(path), (bytes) => Effect.fromResult(configText(bytes, name.syntax)))
       )
       if (Result.isFailure(text)) return unknown(`${path} cannot be read`)
       const reads = fileReads(text.success, {
@@ -58,4 +66,18 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
     if (callsReader(new TextDecoder().decode(bytes.success))) return unknown(`The template ${path} may read files`)
   }
   return { kind: "known", folders, paths } satisfies ModuleFootprint
+})
+
+const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
+
+/**
+ * The entries that the tree left out although the module may read them. If the reads of the module are not known, it may read
+ * whatever is below its folder.
+ */
+export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
+  const special = tree.omitted.filter(({ kind }) => kind === "special")
+  if (special.length === 0) return []
+  const footprint = yield* moduleFootprint(tree, modulePath)
+  const reads = footprint.kind === "unknown" ? [modulePath] : [...footprint.paths]
+  return special.filter(({ path }) => reads.some((read) => isBelow(path, read) || isBelow(read, path)))
 })

@@ -20,7 +20,7 @@ const brokenTargets: Record<Exclude<FolderKind, "folder">, { readonly code: stri
   },
   special: {
     code: "module_source_special",
-    reason: "the path goes through a special file, which is not part of the snapshot"
+    reason: "the path goes through a special file or a name that cannot be stored, which is not part of the snapshot"
   }
 }
 
@@ -157,6 +157,7 @@ export const judgeModule = (
   const { inherited, requirements } = supported
     ? rootRequirements(root, (path) => loaded.get(path))
     : { requirements: [], inherited: [] }
+  const readAs = reached.find((module) => module.readAs !== undefined)?.readAs
   const module: ScannedModule = {
     path: root.path,
     status: supported ? "supported" : "unsupported",
@@ -173,6 +174,7 @@ export const judgeModule = (
     })),
     localModules: supported ? graph.localModules : [],
     requiredVersion: sortedUnique(reached.flatMap(({ requiredVersion }) => requiredVersion)),
+    ...(readAs === undefined ? {} : { readAs }),
     toolDemands: reached.flatMap(({ toolConstraints }) => toolConstraints).slice(0, maxToolConstraints),
     findings
   }

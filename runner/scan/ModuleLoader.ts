@@ -3,6 +3,7 @@ import { Effect, Result } from "effect"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { isAmbientFile, reservedFileProblem } from "../execution/ModuleOverride.ts"
 import type { SourceTree } from "../snapshot/SourceTree.ts"
+import type { ToolName } from "../toolchain/Tool.ts"
 import type { ReadFile } from "./BlockMerge.ts"
 import { configFileName, configFilesOf } from "./ConfigFileName.ts"
 import type { ConfigReader } from "./ConfigReader.ts"
@@ -21,7 +22,7 @@ const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<st
   })
   const omitted = index.countOmittedBelow(folder)
   if (omitted === 0) return remarks
-  const message = `${omitted} symbolic links, submodules or special files below this folder are left out of the snapshot. A module that reads them fails.`
+  const message = `${omitted} symbolic links, submodules, special files or names that cannot be stored below this folder are left out of the snapshot. A module that reads them fails.`
   return [...remarks, locate(notice("warning", "entries_omitted", message), folder)]
 }
 
@@ -30,7 +31,7 @@ const misplacedFiles = (index: TreeIndex, folder: string, names: ReadonlyArray<s
   const lost = index.omittedOf(folder).flatMap((name) => {
     if (configFileName(name) === undefined) return []
     const message =
-      "The configuration file is a symbolic link, a submodule or a special file, so it is not part of the snapshot. Store it as a regular file."
+      "The configuration file is a symbolic link, a submodule or a special file, or has a name that cannot be stored, so it is not part of the snapshot. Store it as a regular file with a name of its own."
     return [locate(refusal("config_file_omitted", message), posix.join(folder, name))]
   })
   const reserved = names.flatMap((name) => {
@@ -52,6 +53,12 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
         posix.join(folder, name)
       )
     ),
+  ...files.unread.map(({ name }) =>
+    locate(
+      notice("info", "opentofu_file_unread", "Only OpenTofu reads this file; Terraform runs the module without it."),
+      posix.join(folder, name)
+    )
+  ),
   ...files.hidden.map(({ name }) =>
     locate(
       notice(
@@ -64,21 +71,41 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
   )
 ]
 
+/** Terraform has nothing to run in a folder with OpenTofu's own files only. */
+const missingForTerraform = (
+  folder: string,
+  { read, unread }: ReturnType<typeof configFilesOf>
+): ReadonlyArray<Finding> => {
+  const [first] = unread
+  if (first === undefined || read.length > 0) return []
+  const message =
+    "Only OpenTofu reads this file, and this service runs Terraform, which finds no configuration here. Run the service with OpenTofu, or add a .tf file."
+  return [locate(refusal("tool_cannot_read", message), posix.join(folder, first.name))]
+}
+
 /** Reads the folders of one tree, each once, and counts what one scan may read. */
 export class ModuleLoader {
   readonly #tree: SourceTree
   readonly #index: TreeIndex
   readonly #reader: ConfigReader["Service"]
   readonly #limits: ScanLimitValues
+  readonly #tool: ToolName
   readonly #loaded = new Map<string, ModuleDeclaration>()
   #files = 0
   #bytes = 0
 
-  constructor(tree: SourceTree, index: TreeIndex, reader: ConfigReader["Service"], limits: ScanLimitValues) {
+  constructor(
+    tree: SourceTree,
+    index: TreeIndex,
+    reader: ConfigReader["Service"],
+    limits: ScanLimitValues,
+    tool: ToolName
+  ) {
     this.#tree = tree
     this.#index = index
     this.#reader = reader
     this.#limits = limits
+    this.#tool = tool
   }
 
   /** Folders in the tree that have been read, including those that a module call names but that contain no configuration. */
@@ -89,7 +116,7 @@ export class ModuleLoader {
   #configFiles(folder: string) {
     const sizes = new Map(this.#index.filesOf(folder).map(({ path, sizeBytes }) => [posix.basename(path), sizeBytes]))
     const names = [...sizes.keys()]
-    const files = configFilesOf(names)
+    const files = configFilesOf(names, this.#tool)
     const sizeOf = (name: string) => sizes.get(name) ?? 0
     const readable = files.read.map(({ name }) => sizeOf(name)).filter((size) => size <= this.#limits.fileBytes)
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
@@ -156,7 +183,12 @@ export class ModuleLoader {
         )
       )
     }
-    return declareModule(folder, readFiles, findings, folderRemarks(this.#index, folder, names))
+    const rootFindings = [...folderRemarks(this.#index, folder, names), ...missingForTerraform(folder, files)]
+    const dependsOnTool = names.some((name) => configFileName(name)?.dialect === "opentofu")
+    return {
+      ...declareModule(folder, readFiles, findings, rootFindings),
+      ...(dependsOnTool ? { readAs: this.#tool } : {})
+    }
   })
 
   /** Reads a folder and all folders reached through its module calls. */

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import type { SourceTree } from "../snapshot/SourceTree.ts"
+import type { ToolName } from "../toolchain/Tool.ts"
 import { ConfigReader } from "./ConfigReader.ts"
 import { addressesBelow } from "./ModuleAddresses.ts"
 import { judgeModule } from "./ModuleGraph.ts"
@@ -27,29 +28,38 @@ const exampleOfPath = "Give . for the root or a path such as modules/network, as
 const notInTree = (modulePath: string) =>
   new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
+/** What a scan reads if its caller does not name a tool: the files of OpenTofu, which the toolchain prefers. */
+const defaultTool: ToolName = "opentofu"
+
 /**
  * Reports what the modules in a tree need and whether they can be installed. Never fetches anything and never runs code from the
- * tree. Obeys `ScanLimits`.
+ * tree. Obeys `ScanLimits`. `tool` is the tool whose files are read.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
     /** Every folder in the tree that contains configuration files is a module; each gets a verdict on its own graph. */
-    readonly scanTree: (tree: SourceTree) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
+    readonly scanTree: (
+      tree: SourceTree,
+      tool?: ToolName
+    ) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
     /** One module and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
-      modulePath: string
+      modulePath: string,
+      tool?: ToolName
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
     /** The entries of `modulePaths` that are modules in the tree, all within the limits of one scan. */
     readonly scanModules: (
       tree: SourceTree,
-      modulePaths: ReadonlyArray<string>
+      modulePaths: ReadonlyArray<string>,
+      tool?: ToolName
     ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
     /** The managed resources in one module and in everything it reaches. */
     readonly addresses: (
       tree: SourceTree,
-      modulePath: string
+      modulePath: string,
+      tool?: ToolName
     ) => Effect.Effect<ModuleAddresses, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
     /** The path of every module in the tree, in order. Reads no files. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
@@ -60,10 +70,10 @@ export class ModuleScanner extends Context.Service<
     Effect.gen(function* () {
       const reader = yield* ConfigReader
 
-      const scanTree = Effect.fn("ModuleScanner.scanTree")(function* (tree: SourceTree) {
+      const scanTree = Effect.fn("ModuleScanner.scanTree")(function* (tree: SourceTree, tool: ToolName = defaultTool) {
         const limits = yield* ScanLimits
         const index = new TreeIndex(tree)
-        const loader = new ModuleLoader(tree, index, reader, limits)
+        const loader = new ModuleLoader(tree, index, reader, limits, tool)
         const scan = Effect.gen(function* () {
           const paths = index.modules()
           yield* loader.checkSizes(paths)
@@ -92,11 +102,12 @@ export class ModuleScanner extends Context.Service<
 
       const scanModules = Effect.fn("ModuleScanner.scanModules")(function* (
         tree: SourceTree,
-        modulePaths: ReadonlyArray<string>
+        modulePaths: ReadonlyArray<string>,
+        tool: ToolName = defaultTool
       ) {
         const limits = yield* ScanLimits
         const index = new TreeIndex(tree)
-        const loader = new ModuleLoader(tree, index, reader, limits)
+        const loader = new ModuleLoader(tree, index, reader, limits, tool)
         const paths = modulePaths.filter((path) => index.isModule(path))
         yield* withDeadline(
           Effect.forEach(paths, (path) => loader.load(path), { discard: true }),
@@ -110,16 +121,24 @@ export class ModuleScanner extends Context.Service<
         })
       })
 
-      const scanModule = Effect.fn("ModuleScanner.scanModule")(function* (tree: SourceTree, modulePath: string) {
-        const [module] = yield* scanModules(tree, [modulePath])
+      const scanModule = Effect.fn("ModuleScanner.scanModule")(function* (
+        tree: SourceTree,
+        modulePath: string,
+        tool?: ToolName
+      ) {
+        const [module] = yield* scanModules(tree, [modulePath], tool)
         if (module !== undefined) return module
         return yield* notInTree(modulePath)
       })
 
-      const addresses = Effect.fn("ModuleScanner.addresses")(function* (tree: SourceTree, modulePath: string) {
+      const addresses = Effect.fn("ModuleScanner.addresses")(function* (
+        tree: SourceTree,
+        modulePath: string,
+        tool: ToolName = defaultTool
+      ) {
         const limits = yield* ScanLimits
         const index = new TreeIndex(tree)
-        const loader = new ModuleLoader(tree, index, reader, limits)
+        const loader = new ModuleLoader(tree, index, reader, limits, tool)
         if (!index.isModule(modulePath)) return yield* notInTree(modulePath)
         yield* withDeadline(loader.load(modulePath), limits)
         const root = loader.loaded.get(modulePath)

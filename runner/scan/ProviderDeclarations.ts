@@ -7,7 +7,7 @@ import { parseProviderReference, type ProviderReference } from "./ProviderRefere
 import { impliedProviderSource, type ProviderSource, parseProviderSource } from "./ProviderSource.ts"
 import type { SourceLocation } from "./ScannedModule.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
-import { parseVersionConstraint } from "./VersionConstraint.ts"
+import { parseProviderConstraint } from "./VersionConstraint.ts"
 
 export interface DeclaredProvider {
   readonly source: ProviderSource
@@ -33,6 +33,9 @@ interface MutableProvider {
 }
 
 const requirementKeys: ReadonlySet<string> = new Set(["source", "version", "configuration_aliases"])
+
+/** Arguments of a provider block that no tool accepts. */
+const reservedArguments = ["count", "depends_on", "source"]
 
 const nothing: ConfigValue = { kind: "null" }
 
@@ -61,8 +64,12 @@ class ProviderReader {
       )
       return undefined
     }
-    if (localName !== localName.toLowerCase()) {
-      this.#refuse("invalid_provider", `The provider name ${quoted(localName)} must be in lower case.`, location)
+    if (localName !== localName.toLowerCase() || localName.includes("_")) {
+      this.#refuse(
+        "invalid_provider",
+        `The provider name ${quoted(localName)} must be of lower case letters, digits and dashes.`,
+        location
+      )
       return undefined
     }
     const provider = { source: source.success, constraints: [] }
@@ -76,7 +83,7 @@ class ProviderReader {
       this.#refuse("invalid_version_constraint", "A version constraint must be plain text.", location)
       return
     }
-    const constraints = parseVersionConstraint(value.value)
+    const constraints = parseProviderConstraint(value.value)
     if (Result.isSuccess(constraints)) provider?.constraints.push(...constraints.success)
     else
       this.#refuse(
@@ -99,12 +106,21 @@ class ProviderReader {
       )
       return
     }
-    const source = value.entries.get("source") ?? nothing
-    if (source.kind !== "string" && source.kind !== "null") {
+    const source = value.entries.get("source")
+    if (source !== undefined && source.kind !== "string") {
       this.#refuse("invalid_provider", `The source of the provider ${quoted(localName)} must be plain text.`, location)
       return
     }
-    const address = source.kind === "string" ? parseProviderSource(source.value) : impliedProviderSource(localName)
+    for (const name of ["version", "configuration_aliases"]) {
+      if (value.entries.get(name)?.kind !== "null") continue
+      this.#refuse(
+        "invalid_provider",
+        `The ${name} of the provider ${quoted(localName)} is null. Leave it out.`,
+        location
+      )
+      return
+    }
+    const address = source === undefined ? impliedProviderSource(localName) : parseProviderSource(source.value)
     this.#constrain(this.#declare(localName, address, location), value.entries.get("version") ?? nothing, location)
     this.#expectAliases(localName, value.entries.get("configuration_aliases") ?? nothing, syntax, location)
   }
@@ -112,7 +128,8 @@ class ProviderReader {
   #expectAliases(localName: string, value: ConfigValue, syntax: ConfigSyntax, location: SourceLocation) {
     if (value.kind === "null") return
     for (const item of value.kind === "array" ? value.items : [nothing]) {
-      const reference = parseProviderReference(item, syntax)
+      const isQuoted = syntax === "hcl" && item.kind === "string"
+      const reference = isQuoted ? undefined : parseProviderReference(item, syntax)
       if (reference?.alias === undefined || reference.localName !== localName) {
         this.#refuse(
           "invalid_provider",
@@ -130,6 +147,19 @@ class ProviderReader {
   configure(block: PlacedBlock) {
     const localName = block.labels[0] ?? ""
     const provider = this.#declare(localName, impliedProviderSource(localName), block.location)
+    for (const name of reservedArguments) {
+      const reserved = block.attributes.get(name)
+      if (reserved === undefined) continue
+      this.#refuse(
+        "reserved_argument",
+        `The tools reserve the argument ${quoted(name)} of a provider. Remove it.`,
+        reserved.location
+      )
+    }
+    const forEach = block.attributes.get("for_each")
+    if (forEach !== undefined && !block.attributes.has("alias")) {
+      this.#refuse("invalid_provider", "A provider with for_each needs an alias.", forEach.location)
+    }
     const version = block.attributes.get("version")
     if (version !== undefined) this.#constrain(provider, version.value, version.location)
     const alias = block.attributes.get("alias")

@@ -28,7 +28,7 @@ export const parseProviderSource = (text: string): Result.Result<ProviderSource,
     return Result.fail("it must be [host/]namespace/type, of letters, digits, - and _")
   }
   if (hostName !== undefined && !host.test(hostName)) return Result.fail("its first part is not a host name")
-  if (type.startsWith("terraform-provider-")) return Result.fail("its type must not begin with terraform-provider-")
+  if (type.startsWith("terraform-")) return Result.fail("its type must not begin with terraform-")
   if (hostName === builtinHost && namespace === "builtin") {
     return Result.succeed({ address: `${builtinHost}/builtin/${type}`, builtin: true })
   }

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "../../schema/manifest/InputType.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
+import { ToolIdentity } from "../../schema/records/Run.ts"
 
 /** A line in a file in the tree, counted from 1. */
 export const SourceLocation = Schema.Struct({ path: Schema.String, line: Schema.Int })
@@ -100,6 +101,7 @@ export type ModuleAddresses = typeof ModuleAddresses.Type
  * - `inheritedProviders`: the addresses among them for which the module itself has no local name; absent if there are none
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
  * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report keeps
+ * - `readAs`: the tool whose files were read; absent if every tool reads the same files
  * - `toolDemands`: the constraints with their locations, and anything else in the reachable modules that only some tools read
  */
 export const ScannedModule = Schema.Struct({
@@ -113,6 +115,7 @@ export const ScannedModule = Schema.Struct({
   moduleCalls: Schema.Array(ModuleCall),
   localModules: Schema.Array(LocalModuleCall),
   requiredVersion: Schema.Array(Schema.String),
+  readAs: Schema.optionalKey(ToolIdentity.fields.name),
   toolDemands: Schema.optionalKey(Schema.Array(ToolConstraint)),
   addresses: Schema.optionalKey(ModuleAddresses),
   findings: Schema.Array(Finding)

@@ -1,9 +1,10 @@
 import { Result } from "effect"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
+import type { ConfigValue } from "./ConfigValue.ts"
 import type { ToolConstraint } from "./ScannedModule.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
-import { parseVersionConstraint } from "./VersionConstraint.ts"
+import { parseVersionConstraint, prereleaseIn } from "./VersionConstraint.ts"
 
 /** What only some versions of a tool read, and the first version that does; `null` for a tool that does not read it at all. */
 const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
@@ -11,6 +12,12 @@ const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraf
   ["action", { opentofu: null, terraform: [">= 1.14"] }],
   ["ephemeral", { opentofu: [">= 1.11"], terraform: [">= 1.10"] }]
 ])
+
+const namesInstance = (value: ConfigValue): boolean =>
+  value.kind === "object"
+    ? [...value.entries.values()].some(namesInstance)
+    : (value.kind === "expression" || value.kind === "string") &&
+      (value.kind === "string" ? value.value : value.text).includes("[")
 
 /** The only edition of the language. */
 const knownEdition = "tofu2024"
@@ -42,6 +49,47 @@ class ConstraintReader {
     return undefined
   }
 
+  /** No tool accepts the prerelease of a tool in a constraint: its prereleases count as the version they precede. */
+  #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
+    const constraints = this.#constraint(name, attribute)
+    const named = prereleaseIn(constraints ?? [])
+    if (named === undefined) return constraints
+    this.#refuse(
+      "prerelease_constraint",
+      `${name} names a prerelease (${named}), which no tool supports here. Remove the suffix: a prerelease of a tool counts as the version that it precedes.`,
+      attribute.location
+    )
+    return undefined
+  }
+
+  #feature(key: string, constraint: ToolConstraint) {
+    if (this.#features.has(key)) return
+    this.#features.add(key)
+    this.constraints.push(constraint)
+  }
+
+  /** `for_each` of a provider, and references to one instance of it. */
+  #providerInstances({ attributes, type }: PlacedBlock) {
+    const since = { opentofu: [">= 1.9"], terraform: null }
+    const forEach = type === "provider" ? attributes.get("for_each") : undefined
+    if (forEach !== undefined) {
+      this.#feature("provider for_each", {
+        what: 'The argument "for_each" of a provider',
+        ...since,
+        location: forEach.location
+      })
+    }
+    for (const name of ["provider", "providers"]) {
+      const attribute = attributes.get(name)
+      if (attribute === undefined || !namesInstance(attribute.value)) continue
+      this.#feature("provider instance", {
+        what: "A reference to one instance of a provider",
+        ...since,
+        location: attribute.location
+      })
+    }
+  }
+
   #edition({ location, value }: PlacedAttribute) {
     const text = value.kind === "string" ? value.value : value.kind === "expression" ? value.text.trim() : ""
     if (text === knownEdition) return
@@ -55,13 +103,11 @@ class ConstraintReader {
   read(block: PlacedBlock) {
     const { attributes, location, type } = block
     const since = newerBlocks.get(type)
-    if (since !== undefined && !this.#features.has(type)) {
-      this.#features.add(type)
-      this.constraints.push({ what: `The block ${quoted(type)}`, ...since, location })
-    }
+    if (since !== undefined) this.#feature(type, { what: `The block ${quoted(type)}`, ...since, location })
+    this.#providerInstances(block)
     const required = type === "terraform" ? attributes.get("required_version") : undefined
-    if (required !== undefined) {
-      const versions = this.#constraint("required_version", required)
+    if (required !== undefined && required.value.kind !== "null") {
+      const versions = this.#withoutPrerelease("required_version", required)
       if (versions !== undefined) {
         this.requiredVersion.push(...versions)
         this.constraints.push({
@@ -74,7 +120,7 @@ class ConstraintReader {
     }
     const compatible = type === "compatible_with" ? attributes.get("opentofu") : undefined
     if (compatible !== undefined) {
-      const versions = this.#constraint("compatible_with", compatible)
+      const versions = this.#withoutPrerelease("compatible_with", compatible)
       if (versions !== undefined) {
         this.constraints.push({
           what: "compatible_with",

@@ -1,10 +1,10 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
-import { toolTitles } from "../toolchain/Tool.ts"
+import { type ToolName, toolTitles } from "../toolchain/Tool.ts"
 import type { ScannedModule, ToolConstraint } from "./ScannedModule.ts"
 import { admitsVersion } from "./VersionConstraint.ts"
 
-/** The finding for a module that has a different meaning in Terraform. */
+/** The findings in the scans of earlier releases, which read every module as OpenTofu does and did not record that. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 const unmet = "tool_version_unmet"
@@ -26,24 +26,29 @@ const judge = (constraint: ToolConstraint, { name, version }: ToolIdentity): Fin
   return { severity: "error", code: unmet, message: `${constraint.what} needs ${needs}, and ${runs}`, path, line }
 }
 
+type Scanned = Pick<ScannedModule, "findings" | "readAs" | "toolDemands">
+
+/** The tool whose files a scan read; `undefined` if every tool reads the same files. */
+const readingTool = ({ findings, readAs }: Scanned): ToolName | undefined =>
+  readAs ?? (findings.some(({ code }) => openTofuFindings.has(code)) ? "opentofu" : undefined)
+
+/** Whether the tool reads the files that were scanned, rather than others of the same module. */
+export const readsSameFiles = (scan: Scanned, tool: ToolName): boolean => (readingTool(scan) ?? tool) === tool
+
 /** Why the current tool would refuse the module, or run something other than what was scanned. */
-export const toolProblems = (
-  { findings, toolDemands }: Pick<ScannedModule, "findings" | "toolDemands">,
-  tool: ToolIdentity
-): ReadonlyArray<Finding> => {
-  const files = findings.find(({ code }) => openTofuFindings.has(code))
-  const hidden: ReadonlyArray<Finding> =
-    tool.name === "opentofu" || files === undefined
+export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<Finding> => {
+  const other = readingTool(scan)
+  const unlike: ReadonlyArray<Finding> =
+    other === undefined || other === tool.name
       ? []
       : [
           {
-            ...files,
             severity: "error",
             code: unread,
-            message: `The module has files that only OpenTofu reads, and this service found Terraform. Install OpenTofu.`
+            message: `The module has files that only OpenTofu reads. Its report was made for ${toolTitles[other]}, and this service runs ${toolTitles[tool.name]}. Check the module again.`
           }
         ]
-  return [...hidden, ...(toolDemands ?? []).flatMap((constraint) => judge(constraint, tool) ?? [])]
+  return [...unlike, ...(scan.toolDemands ?? []).flatMap((constraint) => judge(constraint, tool) ?? [])]
 }
 
 /** Whether the verdict depends on the tool: such a report is valid only with the tool it was created with. */

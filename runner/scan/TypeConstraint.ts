@@ -52,17 +52,7 @@ class TypeReader {
   }
 
   #name(): string {
-    if (this.#peek() === '"') {
-      const quotedName = /"([^"\\$%]*)"/y
-      quotedName.lastIndex = this.#cursor.at
-      const found = quotedName.exec(this.#cursor.text)
-      if (found?.[1] === undefined) {
-        this.#fail("An attribute name is not plain text.")
-        return ""
-      }
-      this.#cursor.at += found[0].length
-      return found[1]
-    }
+    this.#peek()
     identifierAt.lastIndex = this.#cursor.at
     const name = identifierAt.exec(this.#cursor.text)?.[0]
     if (name === undefined) {
@@ -86,8 +76,8 @@ class TypeReader {
       case "set":
       case "map": {
         const kind = name === "map" ? "map" : "sequence"
-        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`.
-        if (name !== "set" && this.#peek() !== "(") return { kind, element: any }
+        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`, and only allowed as the whole type.
+        if (name !== "set" && depth === 0 && this.#peek() !== "(") return { kind, element: any }
         this.#expect("(")
         const element = this.#type(depth + 1)
         this.#accept(",")

@@ -38,7 +38,8 @@ const readType = (args: DeclarationArguments): { readonly expression: string; re
     )
     return anyType
   }
-  if (value.kind !== "expression" && value.kind !== "string") {
+  const isTemplate = value.kind === "expression" && value.plain?.startsWith("${") === true
+  if (isTemplate || (value.kind !== "expression" && value.kind !== "string")) {
     args.refuse("invalid_type", "The type is not a type expression.", attribute)
     return anyType
   }

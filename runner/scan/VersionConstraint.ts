@@ -7,7 +7,7 @@ const maxLength = 500
 /** The parts of a version constraint, each as `operator version` or a plain version. Fails with the invalid part. */
 export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   if (text.length > maxLength) return Result.fail(`it is longer than ${maxLength} characters`)
-  if (text.trim() === "") return Result.succeed([])
+  if (text.trim() === "") return Result.fail("it is empty")
   return Result.all(
     text.split(",").map((part) => {
       const [found, operator, version] = single.exec(part.trim()) ?? []
@@ -17,6 +17,20 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
     })
   )
 }
+
+/** The first constraint that names a prerelease. */
+export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
+  constraints.find((constraint) => constraint.includes("-"))
+
+/** Like `parseVersionConstraint`, but for the version of a provider, where the tools accept less. */
+export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
+  /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
+    ? Result.fail("a version has no v before it")
+    : Result.filterOrFail(
+        parseVersionConstraint(text),
+        (constraints) => constraints.every((constraint) => segmentsOf(constraint.split(" ").at(-1) ?? "").length <= 3),
+        () => "a version has at most three numbers"
+      )
 
 const segmentsOf = (version: string): ReadonlyArray<bigint> =>
   (version.split(/[-+]/, 1)[0] ?? "").split(".").map((segment) => BigInt(segment))
@@ -47,7 +61,12 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
     case "<=":
       return order <= 0
     case "~>":
-      return order >= 0 && wanted.slice(0, -1).every((segment, index) => version[index] === segment)
+      // A constraint with more parts than the version has is never met.
+      return (
+        order >= 0 &&
+        wanted.length <= version.length &&
+        wanted.slice(0, -1).every((segment, index) => version[index] === segment)
+      )
     default:
       return order === 0
   }

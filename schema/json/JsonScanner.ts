@@ -57,15 +57,18 @@ export interface JsonFault {
 export class JsonScanner {
   readonly #text: string
   readonly #limits: JsonValueLimits
+  readonly #tolerated: ReadonlySet<JsonRefusalReason>
   #at = 0
   #nodes = 0
   /** One entry per open container: the keys seen so far for an object, `undefined` for an array. */
   readonly #open: Array<SeenKeys | undefined> = []
   #fault: JsonFault | undefined
 
-  constructor(text: string, limits: JsonValueLimits) {
+  /** `tolerated`: `duplicate_key` and `lone_surrogate` may be accepted, as some readers of JSON do. */
+  constructor(text: string, limits: JsonValueLimits, tolerated: ReadonlyArray<JsonRefusalReason> = []) {
     this.#text = text
     this.#limits = limits
+    this.#tolerated = new Set(tolerated)
   }
 
   /** The first fault in reading order, or `undefined` for an acceptable document. */
@@ -159,7 +162,7 @@ export class JsonScanner {
     if (this.#text.charCodeAt(start) !== quote) return this.#refuse("syntax")
     const key = this.#string(this.#limits.maxKeyBytes, "key_too_long")
     if (key === undefined) return false
-    if (!seen.add(key)) return this.#refuse("duplicate_key", start)
+    if (!seen.add(key) && !this.#tolerated.has("duplicate_key")) return this.#refuse("duplicate_key", start)
     this.#skipWhiteSpace()
     if (this.#text.charCodeAt(this.#at) !== colon) return this.#refuse("syntax")
     this.#at++
@@ -208,17 +211,16 @@ export class JsonScanner {
     if (unit === lowerU) {
       const first = this.#hexEscape(start)
       if (first === undefined) return undefined
-      if (isLowSurrogate(first)) {
-        this.#refuse("lone_surrogate", start)
-        return undefined
-      }
+      if (isLowSurrogate(first)) return this.#loneSurrogate(first, start)
       if (!isHighSurrogate(first)) return String.fromCharCode(first)
       const second = this.#text.charCodeAt(this.#at) === backslash && this.#text.charCodeAt(this.#at + 1) === lowerU
-      const low = second ? this.#hexEscape(this.#at) : 0
+      const after = this.#at
+      const low = second ? this.#hexEscape(after) : 0
       if (low === undefined) return undefined
       if (!isLowSurrogate(low)) {
-        this.#refuse("lone_surrogate", start)
-        return undefined
+        // What follows is read by itself.
+        this.#at = after
+        return this.#loneSurrogate(first, start)
       }
       return String.fromCharCode(first, low)
     }
@@ -241,6 +243,12 @@ export class JsonScanner {
       default:
         return String.fromCharCode(unit)
     }
+  }
+
+  #loneSurrogate(unit: number, start: number): string | undefined {
+    if (this.#tolerated.has("lone_surrogate")) return String.fromCharCode(unit)
+    this.#refuse("lone_surrogate", start)
+    return undefined
   }
 
   #hexEscape(start: number): number | undefined {

@@ -76,15 +76,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
     code: "blocked_policy",
     conditions: { ...needsCloud, bound: connection(), deniedProviders: [provider] }
   },
-  { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } },
-  {
-    why: "with Terraform, of a module with OpenTofu's own files",
-    code: "tool_unavailable",
-    conditions: {
-      tool: { name: "terraform", version: "1.9.0" },
-      module: { status: "needs_attention", findings: ["opentofu_file"] }
-    }
-  }
+  { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } }
 ]
 
 /** Refusals that apply only to applies; a plan adopts the current authority instead. */

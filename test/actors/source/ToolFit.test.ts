@@ -25,6 +25,11 @@ describe.skipIf(Bun.which("terraform") === null)("a module that the tool at hand
         line: 2
       })
       expect(yield* sql`SELECT id FROM capsules`).toEqual([])
+      const both = yield* install("both", {
+        "main.tf": 'variable "a" {\n  default = "x"\n}\noutput "common" {\n  value = var.a\n}\n',
+        "main.tofu": 'output "own" {\n  value = 1\n}\n'
+      })
+      expect([both.phase, both.diagnostics]).toEqual(["reviewable", []])
       const hidden = yield* install("tofu", { "main.tofu": 'resource "terraform_data" "a" {\n}\n' })
       expect([hidden.phase, hidden.diagnostics.at(-1)?.code]).toEqual(["failed", "tool_cannot_read"])
     })

@@ -59,6 +59,15 @@ describe("what a commit changes in a module", () => {
     ["a local module", { "shared/net/main.tf": "\n" }, touched("shared/net/main.tf changed")]
   ]
   for (const [name, change, expected] of changes) {
+    scanner.live("counts the folders that either tool reads", () =>
+      Effect.gen(function* () {
+        const both = { ...base, "apps/a/main.tofu": 'output "o" {\n  value = 1\n}\n' }
+        for (const file of ["shared/net/main.tf", "apps/a/main.tf", "apps/a/main.tofu"]) {
+          expect(yield* changeOf(both, { ...both, [file]: "# other" })).toEqual(touched(`${file} changed`))
+        }
+      })
+    )
+
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)

@@ -2,6 +2,7 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect, Schema } from "effect"
 import { ModuleScanner } from "../../../runner/scan/ModuleScanner.ts"
 import { ScannedModule, TreeScan } from "../../../runner/scan/ScannedModule.ts"
+import { toolProblems } from "../../../runner/scan/ToolFit.ts"
 import { suite } from "../../support/Effect.ts"
 import { memoryTree } from "./MemoryTree.ts"
 import { errorCodes, fixtureTree, placedCodes, scanFiles, scanFixture } from "./ScanFixtures.ts"
@@ -225,6 +226,43 @@ describe("scanModule", () => {
         "opentofu_file opentofu/main.tofu:",
         "opentofu_file opentofu/versions.tofu.json:"
       ])
+    })
+  )
+
+  scanner.live("reads the common files for Terraform, and reports those that only OpenTofu reads", () =>
+    Effect.gen(function* () {
+      const files = {
+        "main.tf": 'output "a" {\n  value = 1\n}\n',
+        "main.tofu": 'output "b" {\n  value = 1\n}\n',
+        "x.tofu": "}{"
+      }
+      const scan = yield* Effect.flatMap(ModuleScanner, ({ scanModule }) =>
+        scanModule(memoryTree(files), ".", "terraform")
+      )
+      expect([scan.status, scan.readAs, scan.outputs.map(({ name }) => name)]).toEqual([
+        "supported",
+        "terraform",
+        ["a"]
+      ])
+      expect(placedCodes(scan)).toEqual(["opentofu_file_unread main.tofu:", "opentofu_file_unread x.tofu:"])
+      expect(toolProblems(scan, { name: "terraform", version: "1.11.4" })).toEqual([])
+      expect(toolProblems(scan, { name: "opentofu", version: "1.11.0" }).map(({ code }) => code)).toEqual([
+        "tool_cannot_read"
+      ])
+    })
+  )
+
+  scanner.live("refuses a module for Terraform that has OpenTofu's own files only, and names one", () =>
+    Effect.gen(function* () {
+      const tree = memoryTree({ "main.tofu": "", "a/main.tf": 'module "m" {\n  source = "../b"\n}\n', "b/x.tofu": "" })
+      const { modules } = yield* Effect.flatMap(ModuleScanner, ({ scanTree }) => scanTree(tree, "terraform"))
+      expect(modules.map(({ path, status }) => `${path} ${status}`)).toEqual([
+        ". unsupported",
+        "a supported",
+        "b unsupported"
+      ])
+      expect(modules.map(errorCodes)).toEqual([["tool_cannot_read"], [], ["tool_cannot_read"]])
+      expect(modules[0]?.findings[0]?.path).toBe("main.tofu")
     })
   )
 

@@ -73,7 +73,11 @@ describe("blocks of the newest tools", () => {
       })
       expect(errorCodes(scan)).toEqual([])
       expect(toolProblems(scan, tofu("1.10.0")).map(({ message }) => message)[0]).toContain('"ephemeral"')
-      expect(toolProblems(scan, terraform("1.10.0"))).toEqual([])
+      expect(toolProblems(scan, tofu("1.8.0")).map(({ line }) => line)).toEqual([2, 7, 35])
+      expect(toolProblems(scan, terraform("1.10.0")).map(({ code, line }) => `${code} ${line}`)).toEqual([
+        "tool_cannot_read 2",
+        "tool_cannot_read 7"
+      ])
     })
   )
 
@@ -92,7 +96,7 @@ describe("blocks of the newest tools", () => {
         expect([scan.status, ...placedCodes(scan)]).toEqual(["unsupported", expected])
       }
       const override = yield* scanFiles({ "a.tf": "", "a_override.tf": "language {\n}\n" })
-      expect(errorCodes(override)).toEqual(["language_in_override"])
+      expect(errorCodes(override)).toEqual(["block_in_override"])
       const json = yield* scanFiles({ "a.tf.json": '{ "language": { "speed": 1 } }' })
       expect(errorCodes(json)).toEqual(["unknown_block"])
     })

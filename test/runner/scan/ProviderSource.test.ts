@@ -54,7 +54,7 @@ describe("parseVersionConstraint", () => {
   test("splits and normalises", () => {
     expect(parts("~> 5.0,>=4 , != v4.5.1")).toEqual(["~> 5.0", ">= 4", "!= 4.5.1"])
     expect(parts("1.2.3-beta.1+build")).toEqual(["1.2.3-beta.1+build"])
-    expect(parts(" ")).toEqual([])
+    expect(parts(" ")).toBe("invalid")
   })
 
   test("refuses the rest", () => {

@@ -24,21 +24,49 @@ const hcl = (name: string, text: string, ...expected: ReadonlyArray<string>) =>
 const json = (name: string, text: string, ...expected: ReadonlyArray<string>) =>
   refuses(name, { "a.tf.json": text }, expected)
 
-const sensitiveBytes = (...bytes: ReadonlyArray<number>) =>
-  new Uint8Array([...new TextEncoder().encode("# "), ...bytes, 0x0a])
+/** Bytes in Latin-1, such as `\xe9` for é. */
+const latin1 = (text: string) => new Uint8Array(Buffer.from(text, "latin1"))
 
 describe("text", () => {
-  refuses("invalid UTF-8", { "a.tf": sensitiveBytes(0xff) }, ["invalid_utf8 a.tf:"])
-  refuses("an encoded lone surrogate", { "a.tf": sensitiveBytes(0xed, 0xa0, 0x80) }, ["invalid_utf8 a.tf:"])
+  const latin1Places = {
+    "a string": 'output "a" {\n  value = "caf\xe9"\n}\n',
+    "a heredoc": 'output "a" {\n  value = <<E\ncaf\xe9\nE\n}\n',
+    "a name": 'output "a" {\n  value = caf\xe9\n}\n',
+    "an encoded lone surrogate": 'output "a" {\n  value = "\xed\xa0\x80"\n}\n'
+  }
+  for (const [name, text] of Object.entries(latin1Places)) {
+    refuses(`bytes that are not UTF-8: ${name}`, { "a.tf": latin1(text) }, ["invalid_utf8 a.tf:2"])
+  }
+
+  scanner.live("accepts bytes that are not UTF-8 in comments and in JSON strings, as the tools do", () =>
+    Effect.gen(function* () {
+      const comments = [
+        "# caf\xe9",
+        "// don\x92t",
+        "/* \xff\n\xc3 */",
+        "locals {} # \xed\xa0\x80",
+        "locals {\n  a = [1, # \xe9\n  2]\n}"
+      ]
+      for (const comment of comments) {
+        const scan = yield* scanFiles({ "a.tf": latin1(`${comment}\nvariable "a" {\n  default = "x"\n}\n`) })
+        expect([comment, scan.findings, scan.variables[0]?.default]).toEqual([comment, [], "x"])
+      }
+      const json = yield* scanFiles({
+        "a.tf.json": latin1('{ "variable": { "a": { "default": "caf\xc3\xa9 \xe9\xc3" } } }')
+      })
+      expect([json.findings, json.variables[0]?.default]).toEqual([[], "café \ufffd\ufffd"])
+    })
+  )
+
+  refuses("a byte order mark in JSON syntax", { "a.tf.json": "\ufeff{}" }, ["byte_order_mark a.tf.json:1"])
   hcl("an escaped lone surrogate", 'locals {\n  a = "\\ud800"\n}\n', "hcl_syntax a.tf:2")
-  hcl("a NUL", "# a\n# \0\n", "nul_character a.tf:2")
   hcl("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs_pointer a.tf:1")
 
   scanner.live("a byte order mark and Windows line endings are accepted", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": '\ufeffvariable "a" {\r\n  default = "x"\r\n}\r\n',
-        "b.tf.json": '\ufeff{ "locals": { "a": 1 } }'
+        "b.tf.json": '{ "locals": { "a": 1 } }'
       })
       expect(scan.findings).toEqual([])
       expect(scan.variables[0]?.default).toBe("x")
@@ -115,9 +143,46 @@ describe("variables and outputs", () => {
   hcl("an unknown type", 'variable "a" {\n  type = strng\n}\n', "invalid_type a.tf:2")
   hcl("a type that is a value", 'variable "a" {\n  type = 1\n}\n', "invalid_type a.tf:2")
   hcl("computed sensitivity", 'variable "a" {\n  sensitive = var.b\n}\n', "not_literal_boolean a.tf:2")
-  hcl("sensitivity in quotes", 'variable "a" {\n  sensitive = "false"\n}\n', "not_literal_boolean a.tf:2")
+  hcl("sensitivity in other quoted words", 'variable "a" {\n  sensitive = "yes"\n}\n', "not_literal_boolean a.tf:2")
+
+  scanner.live("reads quoted booleans as the tools do", () =>
+    Effect.gen(function* () {
+      for (const [written, value] of [
+        ['"true"', true],
+        ['"1"', true],
+        ['"false"', false],
+        ['"0"', false],
+        ["( true )", true]
+      ] as const) {
+        const scan = yield* scanFiles({
+          "a.tf": `variable "a" {\n  sensitive = ${written}\n  nullable = ${written}\n  default = "secret"\n}\noutput "o" {\n  value     = 1\n  sensitive = ${written}\n}\n`
+        })
+        const [variable] = scan.variables
+        expect([written, scan.findings, variable?.sensitive, variable?.nullable, scan.outputs[0]?.sensitive]).toEqual([
+          written,
+          [],
+          value,
+          value,
+          value
+        ])
+        expect([written, variable?.default]).toEqual([written, value ? undefined : "secret"])
+      }
+    })
+  )
+
+  hcl(
+    "an ephemeral output of the installed module",
+    'output "a" {\n  ephemeral = true\n}\n',
+    "ephemeral_root_output a.tf:1"
+  )
+  hcl("a description that is null", 'output "a" {\n  description = null\n}\n', "not_literal_text a.tf:2")
   hcl("no sensitivity at all", 'output "a" {\n  sensitive = null\n}\n', "not_literal_boolean a.tf:2")
-  hcl("computed ephemerality", 'output "a" {\n  ephemeral = 1 == 1\n}\n', "not_literal_boolean a.tf:2")
+  hcl(
+    "computed ephemerality",
+    'output "a" {\n  ephemeral = 1 == 1\n}\n',
+    "ephemeral_root_output a.tf:1",
+    "not_literal_boolean a.tf:2"
+  )
   hcl("computed nullability", 'variable "a" {\n  nullable = f()\n}\n', "not_literal_boolean a.tf:2")
   hcl("a computed description", 'variable "a" {\n  description = "${var.x}"\n}\n', "not_literal_text a.tf:2")
   hcl("a name with a meaning of its own", 'variable "source" {\n}\n', "reserved_name a.tf:1")
@@ -185,15 +250,39 @@ describe("variables and outputs", () => {
 describe("JSON syntax", () => {
   json("broken text, with the line", '{\n  "locals": { "a": }\n}', "json_syntax a.tf.json:2")
   json("a comment", "{ // no\n}", "json_syntax a.tf.json:1")
-  json("a list at the top", "[]", "json_syntax a.tf.json:1")
-  json("a repeated key", '{\n  "variable": { "a": {} },\n  "variable": { "b": {} }\n}', "duplicate_key a.tf.json:3")
-  json("a key repeated by an escape", '{ "variable": { "a": {}, "\\u0061": {} } }', "duplicate_key a.tf.json:1")
-  json("half a character", '{ "locals": { "a": "\\ud800" } }', "lone_surrogate a.tf.json:1")
+  json("a list of something else at the top", '[{},\n "a"]', "json_syntax a.tf.json:2")
+  json("a repeated argument", '{ "variable": { "a": { "default": 1,\n "default": 2 } } }', "duplicate_key a.tf.json:2")
+  json(
+    "a repeated key in a value",
+    '{ "variable": { "a": { "default": { "x": 1, "x": 2 } } } }',
+    "duplicate_key a.tf.json:1"
+  )
+  json("a name repeated by an escape", '{ "variable": { "a": {}, "\\u0061": {} } }', "duplicate_block a.tf.json:1")
+  json("a number out of range", '{ "locals": { "a": 1e400 } }', "number_out_of_range a.tf.json:1")
+  json("no name at all", '{ "variable": [] }', "wrong_labels a.tf.json:1")
+
+  scanner.live("reads repeated blocks, lists at the top, half characters and null blocks as the tools do", () =>
+    Effect.gen(function* () {
+      const texts = [
+        '{ "variable": { "a": {} }, "//": 1, "variable": { "b": {} }, "//": 2 }',
+        '[{ "variable": { "a": {} } }, { "variable": { "b": { "description": "\\ud800 ${x}" }, "c": null } }]'
+      ]
+      for (const text of texts) {
+        const scan = yield* scanFiles({ "a.tf.json": text })
+        expect([text, scan.findings, scan.variables.map(({ name }) => name)]).toEqual([text, [], ["a", "b"]])
+      }
+    })
+  )
   json("deep nesting", `{ "locals": { "a": ${"[".repeat(250)}${"]".repeat(250)} } }`, "nesting_too_deep a.tf.json:1")
   json("an unknown block", '{ "widget": {} }', "unknown_block a.tf.json:1")
   json("an unknown block in terraform", '{ "terraform": {\n "widget": {} } }', "unknown_block a.tf.json:2")
   json("a block that is no object", '{ "variable": { "a": "x" } }', "wrong_labels a.tf.json:1")
-  json("a missing label", '{ "resource": { "a_b": [] , "c_d": { "e": 1 } } }', "wrong_labels a.tf.json:1")
+  json(
+    "a missing label",
+    '{ "resource": { "a_b": [] , "c_d": { "e": 1 } } }',
+    "wrong_labels a.tf.json:1",
+    "wrong_labels a.tf.json:1"
+  )
   json("a repeated block", '{ "variable": { "a": [{}, {}] } }', "duplicate_block a.tf.json:1")
   json(
     "a computed source",

@@ -28,7 +28,7 @@ describe("parseTypeConstraint", () => {
       ["tuple([string, number,])", "tuple"],
       ["tuple([])", "tuple"],
       ["object({})", "object"],
-      ['object({ a = string, b = optional(map(string), { x = ")" })\n c : number\n "d" = bool /* } */ })', "object"]
+      ['object({ a = string, b = optional(map(string), { x = ")" })\n c : number\n d = bool /* } */ })', "object"]
     ]
     for (const [text, kind] of kinds) expect([text, kindOf(text)]).toEqual([text, kind])
   })
