@@ -37,8 +37,13 @@ const kinds: ReadonlyMap<string, TreeEntryKind> = new Map([
   ["160000", "submodule"]
 ])
 
-export const missingObject = () =>
-  new GitProtocolBroken({ message: "The Git server did not send every object of the commit, or sent damaged ones." })
+export const missingObject = (oid: string) =>
+  new GitProtocolBroken({
+    message: `The Git server did not send the object ${oid}, which the commit needs, or the object is damaged. Check the repository with git fsck.`
+  })
+
+const damaged = (oid: string, what: string) =>
+  new GitProtocolBroken({ message: `The object ${oid} of the repository ${what}. Check the repository with git fsck.` })
 
 /**
  * Reads and verifies an object: its type must be the expected one and its bytes must hash to its id. So a snapshot is the commit
@@ -50,7 +55,8 @@ export const readVerified = Effect.fnUntraced(function* (
   type: GitObjectType
 ): Effect.fn.Return<Uint8Array, GitError> {
   const found = yield* source.read(oid)
-  if (found.type !== type || hashObject(found) !== oid) return yield* missingObject()
+  if (hashObject(found) !== oid) return yield* missingObject(oid)
+  if (found.type !== type) return yield* damaged(oid, `is a ${found.type} where a ${type} is expected`)
   return found.bytes
 })
 
@@ -84,8 +90,10 @@ export const peelToCommit = Effect.fnUntraced(function* (
     const { type } = yield* source.read(current)
     const bytes = yield* readVerified(source, current, type)
     const next = header(bytes, type === "commit" ? "tree" : "object")
-    if ((type !== "commit" && type !== "tag") || next === undefined || !/^[0-9a-f]{40}$/.test(next))
-      return yield* new GitProtocolBroken({ message: "The ref points to something that is not a commit." })
+    if (type !== "commit" && type !== "tag")
+      return yield* new GitProtocolBroken({ message: `The ref points to a ${type}, not to a commit (${current}).` })
+    if (next === undefined || !/^[0-9a-f]{40}$/.test(next))
+      return yield* damaged(current, `is a ${type} without a valid ${type === "commit" ? "tree" : "object"} line`)
     if (type === "commit")
       return { commit: current, tree: next, authors: commitAuthors(bytes), description: describeCommit(bytes) }
     current = next
@@ -93,15 +101,19 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object, in their original order. Names that are not UTF-8 contain U+FFFD. */
-export const parseTree = (bytes: Uint8Array): Result.Result<ReadonlyArray<TreeEntry>, GitProtocolBroken> => {
+/** The entries of a tree object, in their original order. In names that are not UTF-8, U+FFFD replaces what is not. */
+export const parseTree = (
+  tree: string,
+  bytes: Uint8Array
+): Result.Result<ReadonlyArray<TreeEntry>, GitProtocolBroken> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: Array<TreeEntry> = []
   let at = 0
   while (at < buffer.length) {
     const space = buffer.indexOf(0x20, at)
     const end = space === -1 ? -1 : buffer.indexOf(0, space)
-    if (end === -1 || end + 1 + oidBytes > buffer.length) return Result.fail(missingObject())
+    if (end === -1 || end + 1 + oidBytes > buffer.length)
+      return Result.fail(damaged(tree, "is a tree with an entry that is cut off"))
     const mode = buffer.toString("latin1", at, space)
     const name = buffer.toString("utf8", space + 1, end)
     const oid = buffer.toString("hex", end + 1, end + 1 + oidBytes)

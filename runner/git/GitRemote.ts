@@ -6,7 +6,7 @@ import { GitPolicy } from "./GitPolicy.ts"
 import type { GitRef } from "../../schema/git/GitRef.ts"
 import { makeGitTransport } from "./GitTransport.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
-import { listRemoteRefs, type RemoteRef } from "./RefListing.ts"
+import { listRemoteRefs, type RefListing } from "./RefListing.ts"
 import { refPrefixes, type ResolvedRef, resolveRef } from "./RefResolution.ts"
 import { newestStableVersion, type StableVersion } from "./StableVersion.ts"
 
@@ -18,6 +18,8 @@ export interface RemoteRequest {
 /** A resolved ref with the address that responded: a fetch that uses it talks to the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
+  /** Refs of similar names that cannot be used. */
+  readonly skipped: ReadonlyArray<string>
 }
 
 /**
@@ -44,11 +46,7 @@ export class GitRemote extends Context.Service<
         function* (
           request: RemoteRequest,
           prefixes: ReadonlyArray<string>
-        ): Effect.fn.Return<
-          { readonly refs: ReadonlyArray<RemoteRef>; readonly endpoint: GitEndpoint },
-          GitError,
-          Scope.Scope
-        > {
+        ): Effect.fn.Return<RefListing & { readonly endpoint: GitEndpoint }, GitError, Scope.Scope> {
           const endpoint = yield* pinEndpoint(request.url).pipe(Effect.provideService(GitPolicy, policy))
           const signal = yield* interruption
           const transport = makeGitTransport(endpoint, {
@@ -57,9 +55,9 @@ export class GitRemote extends Context.Service<
             idle: policy.limits.idle,
             signal
           })
-          const refs = yield* listRemoteRefs(transport, request.url, prefixes, policy.limits)
+          const listing = yield* listRemoteRefs(transport, request.url, prefixes, policy.limits)
           const address = transport.connectedAddress()
-          return { refs, endpoint: address === undefined ? endpoint : { url: request.url, addresses: [address] } }
+          return { ...listing, endpoint: address === undefined ? endpoint : { url: request.url, addresses: [address] } }
         },
         Effect.scoped,
         Effect.timeoutOrElse({
@@ -71,13 +69,13 @@ export class GitRemote extends Context.Service<
       const locate = Effect.fn("GitRemote.locate")(function* (
         request: RemoteRequest & { readonly ref: GitRef }
       ): Effect.fn.Return<LocatedRef, GitError> {
-        const { refs, endpoint } = yield* list(request, refPrefixes(request.ref))
+        const { endpoint, refs, skipped } = yield* list(request, refPrefixes(request.ref))
         const resolved = yield* Effect.fromResult(resolveRef(request.ref, refs))
-        return { ...resolved, endpoint }
+        return { ...resolved, endpoint, skipped }
       })
 
       const resolve = Effect.fn("GitRemote.resolve")((request: RemoteRequest & { readonly ref: GitRef }) =>
-        Effect.map(locate(request), (located): ResolvedRef => Struct.omit(located, ["endpoint"]))
+        Effect.map(locate(request), (located): ResolvedRef => Struct.omit(located, ["endpoint", "skipped"]))
       )
 
       const newestStableTag = Effect.fn("GitRemote.newestStableTag")(function* (request: RemoteRequest) {

@@ -1,6 +1,6 @@
 import { Duration, Redacted, Result } from "effect"
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git"
-import type { IncomingMessage } from "node:http"
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
@@ -42,7 +42,12 @@ const describeRedirect = (location: string | undefined, base: string) => {
   return ` It points to ${origin}${pathname.replace(/\/info\/refs$/, "")}: use that as the Git URL if you trust it.`
 }
 
-const statusFailure = (status: number, location: string | undefined, options: TransportOptions, url: string) => {
+const statusFailure = (
+  status: number,
+  { location, "retry-after": retryAfter }: IncomingHttpHeaders,
+  options: TransportOptions,
+  url: string
+) => {
   if (status >= 300 && status < 400)
     return new GitRedirectRefused({
       message: `The Git server answered with a redirect, which is never followed.${describeRedirect(location, url)}`
@@ -58,7 +63,43 @@ const statusFailure = (status: number, location: string | undefined, options: Tr
     return new GitRepositoryNotFound({
       message: "The Git server knows no repository at this URL, or hides it without credentials."
     })
-  return new GitUnreachable({ message: `The Git server answered with status ${status}. Try again later.` })
+  const wait = asksToWait(status) ? secondsToWait(retryAfter) : undefined
+  const when = wait === undefined ? "Try again later." : `It asks to wait ${wait} seconds before the next attempt.`
+  const reason = status === 429 ? " (too many requests)" : status === 503 ? " (temporarily unavailable)" : ""
+  return new GitUnreachable({ message: `The Git server answered with status ${status}${reason}. ${when}` })
+}
+
+/** The longest that a server may ask a request to wait. */
+const longestWait = 30
+
+/** The seconds in a `Retry-After`, which is a number or a date; `undefined` if there is none. */
+const secondsToWait = (value: string | undefined): number | undefined => {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value)
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000))
+}
+
+const asksToWait = (status: number) => status === 429 || status === 503
+
+const pause = (seconds: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(done, seconds * 1000)
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    if (signal.aborted) done()
+    else signal.addEventListener("abort", done)
+  })
+
+/** Media types are compared without their parameters and without regard to case, as Git compares them. */
+const mediaTypeOf = (contentType: string | undefined) =>
+  (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+async function* once(body: Uint8Array) {
+  yield body
 }
 
 const collectBody = async (body: GitHttpRequest["body"]): Promise<Buffer | undefined> => {
@@ -76,6 +117,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   let failure: GitError | undefined
   let connected: string | undefined
   let received = 0
+  let waited = false
 
   const fail = (error: GitError): never => {
     failure ??= error
@@ -158,9 +200,18 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
       return fail(broken(watched, refused))
     }
     const status = response.statusCode ?? 0
+    const wait = waited || !asksToWait(status) ? undefined : secondsToWait(response.headers["retry-after"])
+    if (wait !== undefined && wait <= longestWait) {
+      // Once in an operation: the server is never asked a third time.
+      waited = true
+      clearTimeout(watched.timer)
+      response.destroy()
+      await pause(wait, options.signal)
+      return request(body === undefined ? input : { ...input, body: once(body) })
+    }
     const refusal =
       status !== 200
-        ? statusFailure(status, response.headers.location, options, input.url)
+        ? statusFailure(status, response.headers, options, input.url)
         : (response.headers["content-encoding"] ?? "identity") !== "identity"
           ? new GitProtocolBroken({ message: "The Git server compressed its answer although it was asked not to." })
           : undefined
@@ -174,7 +225,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
       method: outgoing.method,
       statusCode: status,
       statusMessage: response.statusMessage ?? "",
-      headers: { "content-type": response.headers["content-type"] ?? "" },
+      headers: { "content-type": mediaTypeOf(response.headers["content-type"]) },
       body: bodyOf(response, watched)
     }
   }

@@ -94,13 +94,13 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
     read: (oid) =>
       Effect.tryPromise({
         try: () => git.readObject({ ...at, oid, format: "content", cache }),
-        catch: missingObject
+        catch: () => missingObject(oid)
       }).pipe(
         Effect.flatMap((found) => {
           const type = objectType(found.type)
           return type !== undefined && found.format === "content"
             ? Effect.succeed({ type, bytes: found.object })
-            : Effect.fail(missingObject())
+            : Effect.fail(missingObject(oid))
         })
       )
   }

@@ -75,7 +75,8 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "http.lowSpeedTime": String(Math.ceil(options.idleMillis / 1000)),
     "credential.helper": "",
     "core.hooksPath": "/dev/null",
-    "transfer.fsckObjects": "true",
+    // Objects are verified when they are read, with or without the installed git: by their id, type and names.
+    "transfer.fsckObjects": "false",
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
@@ -84,6 +85,16 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
   }
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
+
+/** What git found wrong with an object, in its own words. */
+const damagedObject = (stderr: string): string | undefined =>
+  stderr
+    .split("\n")
+    .flatMap(
+      (line) =>
+        /^(?:error|fatal): ([\w ,'-]*\b(?:object|tree|blob|commit|tag)\b[\w ,'-]*)$/i.exec(line.trim())?.[1] ?? []
+    )
+    .at(0)
 
 /** Whether the server caused the failure, so that any other way of fetching would fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
@@ -106,9 +117,16 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     return new GitRepositoryNotFound({ message: "The Git server knows no repository at this URL." })
   if (/Operation too slow|timed out/i.test(stderr))
     return new GitTimedOut({ message: "The Git server stopped answering." })
-  if (/Failed to connect|Connection refused|SSL|returned error: 5\d\d/i.test(stderr))
+  const status = /returned error: (429|5\d\d)/i.exec(stderr)?.[1]
+  if (status !== undefined)
+    return new GitUnreachable({
+      message: `The Git server answered with status ${status}${status === "429" ? " (too many requests)" : ""}. Try again later.`
+    })
+  if (/Failed to connect|Connection refused|SSL/i.test(stderr))
     return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
-  if (/index-pack|fsck|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
+  // Without the installed git the object is found by its id, with what is wrong with it.
+  if (damagedObject(stderr) !== undefined) return undefined
+  if (/index-pack|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
     return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
   return undefined
 }
@@ -221,7 +239,10 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   // A fast fetch may finish between two checks of its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
-  if (fetched.code !== 0)
+  if (fetched.code !== 0) {
+    const problem = damagedObject(fetched.stderr)
+    const about = problem === undefined ? "" : ` It reports: ${problem}. Check the repository with git fsck.`
     return yield* fetchFailure(fetched.stderr, request.oid, authorization !== undefined) ??
-      new GitNativeUnavailable({ message: "The installed git could not fetch the repository." })
+      new GitNativeUnavailable({ message: `The installed git could not fetch the repository.${about}` })
+  }
 })

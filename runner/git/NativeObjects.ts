@@ -45,10 +45,11 @@ export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
     .pipe(Effect.mapError(() => new GitNativeUnavailable({ message: "The installed git could not be run." })))
   const pull = yield* Stream.toPull(handle.stdout)
 
+  let asked = ""
   const ready: { chunks: Array<Uint8Array>; bytes: number } = { chunks: [], bytes: 0 }
 
   const more = pull.pipe(
-    Effect.mapError(missingObject),
+    Effect.mapError(() => missingObject(asked)),
     Effect.map((chunks) => {
       for (const chunk of chunks) {
         ready.chunks.push(chunk)
@@ -73,9 +74,10 @@ export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
 
   return {
     read: Effect.fnUntraced(function* (oid) {
+      asked = oid
       yield* Queue.offer(requests, Buffer.from(`${oid}\n`))
       const [, found, type, size] = header.exec(yield* takeLine()) ?? []
-      if (found !== oid || !isType(type)) return yield* missingObject()
+      if (found !== oid || !isType(type)) return yield* missingObject(oid)
       if (Number(size) > options.objectBytes)
         return yield* new GitLimitExceeded({
           limit: "fileBytes",

@@ -3,6 +3,7 @@ import { type GitError, GitLimitExceeded, GitProtocolBroken, GitRepositoryNotFou
 import type { GitLimits } from "./GitPolicy.ts"
 import type { GitTransport } from "./GitTransport.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
+import { normaliseRef } from "../../schema/git/RefName.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
 import type { ListedRef } from "./StableVersion.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
@@ -15,11 +16,60 @@ export interface RemoteRef extends ListedRef {
 const service = "git-upload-pack"
 const advertisement = `application/x-${service}-advertisement`
 const result = `application/x-${service}-result`
-const refLine = /^([0-9a-f]{40}) ([^\s\0]+)((?: [^\s\0]+)*)$/
+/** Only an ASCII space separates: a ref may contain any other white space. */
+const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
+const sha1 = /^[0-9a-f]{40}$/
 const firstLine = /^([^\0]*)\0(.*)$/s
 
 const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
+
+const otherObjectFormat = () =>
+  broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
+
+/** A page in the place of a repository usually comes from a proxy, a sign-in, or the web address of the project. */
+const notGit = (mediaType: string) =>
+  mediaType === "text/html" || mediaType === "application/xhtml+xml"
+    ? new GitProtocolBroken({
+        message:
+          "The URL answers with a web page (HTML), not with a Git repository. Give the URL that git clone accepts, and check that no sign-in page or proxy is in front of it."
+      })
+    : mediaType === "text/plain" || mediaType === "application/octet-stream"
+      ? new GitProtocolBroken({
+          message:
+            "The URL answers with plain files, not with Git's smart HTTP protocol. Serve the repository with git http-backend or a Git service."
+        })
+      : broken(
+          mediaType === ""
+            ? "the content type is missing"
+            : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
+        )
+
+/** The refs of a listing; `skipped` names those that cannot be used. */
+export interface RefListing {
+  readonly refs: ReadonlyArray<RemoteRef>
+  readonly skipped: ReadonlyArray<string>
+}
+
+interface ReadRef {
+  readonly oid: string
+  readonly name: string
+  readonly attributes: ReadonlyArray<string>
+}
+
+/** `<oid> <name>`, and in protocol v2 attributes, which follow the name after spaces. */
+const readRef = (text: string, hasAttributes: boolean): Result.Result<ReadRef, GitProtocolBroken> => {
+  const [, oid, rest] = refLine.exec(text) ?? []
+  if (oid === undefined || rest === undefined) return Result.fail(broken("a line is not a ref"))
+  if (!sha1.test(oid)) return Result.fail(otherObjectFormat())
+  const [name = "", ...attributes] = hasAttributes ? rest.split(" ") : [rest]
+  return Result.succeed({ oid, name, attributes })
+}
+
+const pseudoRef = "capabilities^{}"
+
+/** Names that Git allows, in UTF-8. `HEAD` and every name below `refs/`. */
+const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
 
 /** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
 const exchange = Effect.fnUntraced(function* (
@@ -38,7 +88,8 @@ const exchange = Effect.fnUntraced(function* (
         },
         ...(request.body === undefined ? {} : { body: iterate(request.body) })
       })
-      if (response.headers?.["content-type"] !== contentType) throw broken("the content type is another one")
+      const mediaType = response.headers?.["content-type"] ?? ""
+      if (mediaType !== contentType) throw notGit(mediaType)
       const parts: Array<Uint8Array> = []
       for await (const part of response.body ?? []) parts.push(part)
       return Buffer.concat(parts)
@@ -60,41 +111,47 @@ async function* iterate(parts: ReadonlyArray<Uint8Array>) {
   yield* parts
 }
 
-/** Joins `<oid> <ref>` with the `<oid> <ref>^{}` that follows an annotated tag. */
+/** Joins `<oid> <ref>` with the `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list nothing. */
 const parseV1 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
-): Effect.fn.Return<ReadonlyArray<RemoteRef>, GitProtocolBroken> {
-  const [, refs, capabilities] = firstLine.exec(packetText(packets[0]) ?? "") ?? []
-  if (refs === undefined || capabilities === undefined) return yield* broken("capabilities are missing")
-  const head = /(?:^| )symref=HEAD:(\S+)/.exec(capabilities)?.[1]
+): Effect.fn.Return<RefListing, GitProtocolBroken> {
+  const texts = packets.flatMap((packet) => packetText(packet) ?? [])
+  const [first, ...rest] = texts
+  if (first === undefined) return { refs: [], skipped: [] }
+  const [, line, capabilities] = firstLine.exec(first) ?? []
+  if (line === undefined || capabilities === undefined) return yield* broken("capabilities are missing")
+  const format = /(?:^| )object-format=(\S+)/.exec(capabilities)?.[1] ?? "sha1"
+  if (format !== "sha1") return yield* otherObjectFormat()
+  const head = /(?:^| )symref=HEAD:([^ ]+)/.exec(capabilities)?.[1]
   const found = new Map<string, RemoteRef>()
-  for (const text of [refs, ...packets.slice(1).flatMap((packet) => packetText(packet) ?? [])]) {
-    const [, oid, name] = refLine.exec(text) ?? []
-    if (oid === undefined || name === undefined) return yield* broken("a ref cannot be read")
-    if (name === "capabilities^{}") continue
+  const skipped: Array<string> = []
+  for (const text of [line, ...rest]) {
+    const { name, oid } = yield* Effect.fromResult(readRef(text, false))
+    if (name === pseudoRef) continue
     const tag = name.endsWith("^{}") ? found.get(name.slice(0, -3)) : undefined
-    if (tag === undefined) found.set(name, { name, oid, commit: oid, target: name === "HEAD" ? head : undefined })
-    else found.set(tag.name, { ...tag, commit: oid })
+    if (tag !== undefined) found.set(tag.name, { ...tag, commit: oid })
+    else if (isUsable(name)) found.set(name, { name, oid, commit: oid, target: name === "HEAD" ? head : undefined })
+    else if (!name.endsWith("^{}")) skipped.push(name)
   }
-  return [...found.values()]
+  return { refs: [...found.values()], skipped }
 })
 
 const parseV2 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
-): Effect.fn.Return<ReadonlyArray<RemoteRef>, GitProtocolBroken> {
-  const found: Array<RemoteRef> = []
+): Effect.fn.Return<RefListing, GitProtocolBroken> {
+  const refs: Array<RemoteRef> = []
+  const skipped: Array<string> = []
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
-    const [, oid, name, attributes] = refLine.exec(text) ?? []
-    if (oid === undefined || name === undefined) {
-      // HEAD without a commit; servers send it only on request, and it is harmless.
-      if (text.startsWith("unborn ")) continue
-      return yield* broken("a ref cannot be read")
-    }
-    const peeled = /(?:^| )peeled:([0-9a-f]{40})(?: |$)/.exec(attributes ?? "")?.[1]
-    const target = /(?:^| )symref-target:(\S+)/.exec(attributes ?? "")?.[1]
-    found.push({ name, oid, commit: peeled ?? oid, target })
+    // HEAD without a commit; servers send it only on request, and it is harmless.
+    if (text.startsWith("unborn ")) continue
+    const { attributes, name, oid } = yield* Effect.fromResult(readRef(text, true))
+    const valueOf = (key: string) => attributes.find((text) => text.startsWith(`${key}:`))?.slice(key.length + 1)
+    const peeled = valueOf("peeled")
+    if (!isUsable(name)) skipped.push(name)
+    else if (peeled !== undefined && !sha1.test(peeled)) return yield* broken("a tag points to something unreadable")
+    else refs.push({ name, oid, commit: peeled ?? oid, target: valueOf("symref-target") })
   }
-  return found
+  return { refs, skipped }
 })
 
 /**
@@ -109,7 +166,7 @@ export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   url: GitAddress,
   prefixes: ReadonlyArray<string>,
   limits: GitLimits
-): Effect.fn.Return<ReadonlyArray<RemoteRef>, GitError> {
+): Effect.fn.Return<RefListing, GitError> {
   const advertised = yield* exchange(
     transport,
     { url: `${url}/info/refs?service=${service}`, method: "GET" },
@@ -121,20 +178,20 @@ export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   if (isV2 && !body.some((packet) => packetText(packet)?.split("=")[0] === "ls-refs"))
     return yield* broken("refs cannot be listed")
   const format = body.map(packetText).find((text) => text?.startsWith("object-format=") === true) ?? ""
-  if (isV2 && format !== "" && format !== "object-format=sha1")
-    return yield* broken("the repository uses another object format than SHA-1, which is not supported")
+  if (isV2 && format !== "" && format !== "object-format=sha1") return yield* otherObjectFormat()
   const listed = isV2
     ? yield* exchange(transport, { url: `${url}/${service}`, method: "POST", body: [lsRefs(prefixes)] }, result).pipe(
         Effect.flatMap(parseV2)
       )
     : yield* parseV1(body)
-  if (listed.length > limits.refs)
+  if (listed.refs.length + listed.skipped.length > limits.refs)
     return yield* new GitLimitExceeded({
       limit: "refs",
       maximum: limits.refs,
       message: `The repository has more than the ${limits.refs} refs this service accepts.`
     })
-  return listed.filter((ref) => prefixes.some((prefix) => ref.name.startsWith(prefix)))
+  const isWanted = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
+  return { refs: listed.refs.filter(({ name }) => isWanted(name)), skipped: listed.skipped.filter(isWanted) }
 })
 
 const lsRefs = (prefixes: ReadonlyArray<string>) =>

@@ -40,6 +40,14 @@ const lfsWarnings = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
   ]
 }
 
+const nameWarnings = (reasons: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (reasons.length === 0) return []
+  const more = reasons.length > namedInWarning ? `, and ${reasons.length - namedInWarning} more` : ""
+  return [
+    `These entries of the repository are left out of the snapshot, since not every file system can hold them: ${reasons.slice(0, namedInWarning).join("; ")}${more}. A module that needs one of them cannot be installed until it is renamed.`
+  ]
+}
+
 const fileTooLarge = (path: string, maximum: number) =>
   new GitLimitExceeded({
     limit: "fileBytes",
@@ -91,7 +99,7 @@ export const buildSnapshot = Effect.fn("buildSnapshot")(function* (
     ...(job.fullRef === undefined ? {} : { fullRef: job.fullRef }),
     fileCount: walked.files.length,
     omitted: walked.omitted.map(({ path, kind }) => ({ path, kind })),
-    warnings: lfsWarnings(lfs),
+    warnings: [...lfsWarnings(lfs), ...nameWarnings(walked.unstorable)],
     repositoryManifest
   }
 })

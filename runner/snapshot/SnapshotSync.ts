@@ -26,6 +26,15 @@ export interface SyncRequest {
   readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
 }
 
+const namedRefs = 10
+
+const skippedRefs = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (names.length === 0) return []
+  const more = names.length > namedRefs ? ` and ${names.length - namedRefs} more` : ""
+  const named = names.slice(0, namedRefs).map((name) => JSON.stringify(name.slice(0, 100)))
+  return [`These refs of the repository have names that cannot be used, and were skipped: ${named.join(", ")}${more}.`]
+}
+
 /**
  * Creates snapshots of remote repositories: resolves the ref, fetches that one commit in a separate process, archives it and
  * stores the archive. The process is killed when it uses too much memory or time, or when the call's Scope closes.
@@ -75,7 +84,7 @@ export class SnapshotSync extends Context.Service<
         }).pipe(Effect.provideContext(services))
         if (outcome.status === "failed") return yield* outcome.error
         yield* store.adopt(`${folder}/${archiveName}`, outcome.snapshot.archiveDigest)
-        return outcome.snapshot
+        return { ...outcome.snapshot, warnings: [...outcome.snapshot.warnings, ...skippedRefs(located.skipped)] }
       }, Effect.scoped)
 
       const attempt = Effect.fnUntraced(function* (request: SyncRequest) {

@@ -22,17 +22,29 @@ const isGitFolder = (segment: string) => {
 }
 
 /** A name in a form safe for messages: no control characters, bounded length. */
-const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
+export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
-/** Why a file or folder name is refused; undefined if it is accepted. */
-export const refusedName = (name: string): string | undefined => {
+/** Why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into Git's own. */
+export const hostileName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
-  if (name.includes("\\")) return "holds a backslash"
-  if (control.test(name)) return "holds a control character"
-  if (name.includes("\ufffd")) return "is not valid UTF-8"
   if (isGitFolder(name)) return "is reserved for Git"
   return undefined
 }
+
+/** Why a name that Git allows cannot be stored, since it means something else on some file system. */
+export const unstorableName = (name: string): string | undefined => {
+  if (name.includes("\\")) return "holds a backslash"
+  if (control.test(name)) return "holds a control character"
+  if (name.includes("\ufffd")) return "is not valid UTF-8"
+  return undefined
+}
+
+/** Why a file or folder name is refused; undefined if it is accepted. */
+export const refusedName = (name: string): string | undefined => hostileName(name) ?? unstorableName(name)
+
+/** Names in one folder that some file system would take for the same one, by that common form. */
+export const namesByForm = <A extends { readonly name: string }>(entries: ReadonlyArray<A>) =>
+  Map.groupBy(entries, ({ name }) => folded(name))
 
 export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`

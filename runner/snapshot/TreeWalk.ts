@@ -3,7 +3,15 @@ import { type GitError, GitLimitExceeded } from "../git/GitError.ts"
 import { type GitObjectSource, parseTree, readVerified, type TreeEntry } from "../git/GitObjects.ts"
 import type { OmittedRecord } from "./ArchiveFormat.ts"
 import { SnapshotEmpty, SnapshotPathNotFound, SnapshotPathRefused } from "./SnapshotError.ts"
-import { comparePaths, describeRefusedName, refusedName, TreePathRegistry } from "./TreePath.ts"
+import {
+  comparePaths,
+  describeRefusedName,
+  hostileName,
+  namesByForm,
+  printableName,
+  TreePathRegistry,
+  unstorableName
+} from "./TreePath.ts"
 
 export interface WalkedFile {
   readonly path: string
@@ -15,6 +23,8 @@ export interface WalkedTree {
   /** Sorted by the bytes of their path. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
+  /** Why entries that Git allows were omitted, for people. */
+  readonly unstorable: ReadonlyArray<string>
 }
 
 interface WalkLimits {
@@ -26,7 +36,7 @@ const readEntries = Effect.fnUntraced(function* (
   source: GitObjectSource,
   tree: string
 ): Effect.fn.Return<ReadonlyArray<TreeEntry>, GitError> {
-  return yield* Effect.fromResult(parseTree(yield* readVerified(source, tree, "tree")))
+  return yield* Effect.fromResult(parseTree(tree, yield* readVerified(source, tree, "tree")))
 })
 
 /** The tree of a folder below `root`; `.` is the root itself. Links are not followed. */
@@ -71,8 +81,9 @@ export const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. An
- * ambiguous name fails the whole walk.
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. So are
+ * entries whose names cannot be stored, and all entries of a folder whose names differ only by case or Unicode form: none of them
+ * is the right one. A folder among them is omitted as a whole. A name that Git never writes fails the whole walk.
  */
 export const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -82,7 +93,30 @@ export const walkTree = Effect.fn("walkTree")(function* (
   const paths = new TreePathRegistry()
   const files: Array<WalkedFile> = []
   const omitted: Array<OmittedRecord> = []
+  const unstorable: Array<string> = []
   let seen = 0
+
+  /** Records the entries of one folder that cannot be stored, and returns the others. */
+  const storable = (entries: ReadonlyArray<TreeEntry>, prefix: string): ReadonlyArray<TreeEntry> => {
+    const omit = (entry: TreeEntry) =>
+      omitted.push({ path: `${prefix}${entry.name}`, kind: "special", mode: entry.mode, oid: entry.oid })
+    return [...namesByForm(entries).values()].flatMap((group) => {
+      const [entry, ...others] = group
+      if (entry === undefined) return []
+      const reason = unstorableName(entry.name)
+      if (others.length === 0 && reason === undefined) return [entry]
+      for (const each of group) omit(each)
+      const [first = "", second = ""] = group.map(({ name }) => printableName(`${prefix}${name}`))
+      unstorable.push(
+        others.length === 0
+          ? `${first} ${reason}`
+          : first === second
+            ? `${first} appears twice`
+            : `${first} and ${second} differ only by case or Unicode form`
+      )
+      return []
+    })
+  }
 
   const visit = Effect.fnUntraced(function* (
     tree: string,
@@ -95,17 +129,22 @@ export const walkTree = Effect.fn("walkTree")(function* (
         maximum: limits.depth,
         message: `The repository nests folders deeper than the ${limits.depth} levels this service accepts.`
       })
-    for (const entry of yield* readEntries(source, tree)) {
-      seen += 1
-      if (seen > limits.files)
-        return yield* new GitLimitExceeded({
-          limit: "files",
-          maximum: limits.files,
-          message: `The repository holds more than the ${limits.files} entries this service accepts. Sync a folder of it instead.`
-        })
-      const reason = refusedName(entry.name)
+    const entries = yield* readEntries(source, tree)
+    seen += entries.length
+    if (seen > limits.files)
+      return yield* new GitLimitExceeded({
+        limit: "files",
+        maximum: limits.files,
+        message: `The repository holds more than the ${limits.files} entries this service accepts. Sync a folder of it instead.`
+      })
+    for (const { name } of entries) {
+      const reason = hostileName(name)
       if (reason !== undefined)
-        return yield* new SnapshotPathRefused({ message: describeRefusedName(entry.name, reason) })
+        return yield* new SnapshotPathRefused({
+          message: `${describeRefusedName(name, reason)} It is an entry of the tree ${tree}.`
+        })
+    }
+    for (const entry of storable(entries, prefix)) {
       const path = `${prefix}${entry.name}`
       if (entry.kind === "tree") {
         yield* visit(entry.oid, `${path}/`, depth + 1)
@@ -129,5 +168,5 @@ export const walkTree = Effect.fn("walkTree")(function* (
           : `The folder ${request.path} of the commit holds no regular files.`
     })
   const byPath = (a: { readonly path: string }, b: { readonly path: string }) => comparePaths(a.path, b.path)
-  return { files: files.sort(byPath), omitted: omitted.sort(byPath) }
+  return { files: files.sort(byPath), omitted: omitted.sort(byPath), unstorable }
 })

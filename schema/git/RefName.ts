@@ -1,24 +1,32 @@
 const maxBytes = 255
-/** White space, control and format characters (including zero-width ones), surrogates, and the characters of revision syntax. */
-const forbidden = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}~^:?*[\\]/u
+/** What Git itself forbids: the space and control characters of ASCII, and the characters of revision syntax. */
+// oxlint-disable-next-line no-control-regex -- Git names exactly these
+const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]/
+/** What Git allows and people cannot see: it would let two refs look alike in a review. Half a surrogate pair is no text at all. */
+const invisible =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u115f\u1160\u3164\uffa0\u180e\u200b\u2060-\u206f\ufeff\ufff9-\ufffb\ufffd]/u
 const commit = /^[0-9a-f]{40}$/i
 const encoder = new TextEncoder()
 
 const isComponent = (component: string) =>
-  component !== "" && !component.startsWith(".") && !component.endsWith(".") && !component.endsWith(".lock")
+  component !== "" && !component.startsWith(".") && !component.endsWith(".lock")
 
 /** Whether a ref is a commit rather than a name. */
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
-/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), excluding names that look like an option. */
+/**
+ * Git's own rules for ref names (`git check-ref-format --allow-onelevel`), excluding names that look like an option and invisible
+ * characters.
+ */
 const isRefName = (text: string) =>
   encoder.encode(text).length <= maxBytes &&
   !forbidden.test(text) &&
+  !invisible.test(text) &&
   !text.startsWith("-") &&
   !text.includes("..") &&
   !text.includes("@{") &&
   text !== "@" &&
-  text.normalize("NFC") === text &&
+  !text.endsWith(".") &&
   text.split("/").every(isComponent)
 
 /**

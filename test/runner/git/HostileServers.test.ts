@@ -6,7 +6,19 @@ import { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import { encodePacket, flushPacket } from "../../../runner/git/PktLine.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
-import { advertisement, commit, listing, origins, refused, resolve, tagOf } from "./support/RemoteFixture.ts"
+import { GitRemote } from "../../../runner/git/GitRemote.ts"
+import { GitRef } from "../../../schema/git/GitRef.ts"
+import {
+  advertisement,
+  commit,
+  listing,
+  origins,
+  refused,
+  remote,
+  resolve,
+  tagOf,
+  urlOf
+} from "./support/RemoteFixture.ts"
 
 describe("hostile Git servers", () => {
   it.live("a redirect is never followed and never receives the credentials", () =>
@@ -46,6 +58,122 @@ describe("hostile Git servers", () => {
         expect(error.message).not.toContain("secret page")
       })
     )
+
+  it.live("a web page, plain files and other types are named as what they are", () =>
+    Effect.gen(function* () {
+      const answers = [
+        ["text/html; charset=utf-8", "a web page (HTML)"],
+        ["TEXT/HTML", "a web page (HTML)"],
+        ["text/plain", "plain files"],
+        ["application/json", 'the content type is "application/json"'],
+        [undefined, "the content type is missing"]
+      ] as const
+      for (const [type, expected] of answers) {
+        const { url } = yield* httpServer((_request, response) => {
+          if (type !== undefined) response.setHeader("content-type", type)
+          response.end("<html>hunter2</html>")
+        })
+        const error = yield* refused({ url })
+        expect([type, error._tag, error.message.includes(expected), error.message.includes("hunter2")]).toEqual([
+          type,
+          "GitProtocolBroken",
+          true,
+          false
+        ])
+      }
+    })
+  )
+
+  it.live("parameters of the content type are ignored", () =>
+    Effect.gen(function* () {
+      const { url } = yield* httpServer((_request, response) => {
+        response.setHeader("content-type", "Application/X-git-upload-pack-advertisement; charset=utf-8")
+        response.end(Buffer.concat([...listing, flushPacket]))
+      })
+      expect((yield* resolve({ url })).commit).toBe(commit)
+    })
+  )
+
+  it.live("a server that asks to wait is asked once more after that time, and never a third time", () =>
+    Effect.gen(function* () {
+      for (const status of [429, 503]) {
+        let left = 1
+        const busy = yield* httpServer((request, response) => {
+          if (left-- > 0) response.writeHead(status, { "retry-after": "0" }).end()
+          else advertisement(...listing, flushPacket)(request, response)
+        })
+        expect((yield* resolve({ url: busy.url })).commit).toBe(commit)
+        expect(busy.requests).toHaveLength(2)
+        const always = yield* httpServer(
+          (_request, response) => void response.writeHead(status, { "retry-after": "0" }).end()
+        )
+        expect((yield* refused({ url: always.url }))._tag).toBe("GitUnreachable")
+        expect(always.requests).toHaveLength(2)
+      }
+    })
+  )
+
+  it.live(
+    "a server that asks to wait longer than a request may last is not asked again, and the error names the time",
+    () =>
+      Effect.gen(function* () {
+        const later = new Date(Date.now() + 3_600_000).toUTCString()
+        for (const [header, expected] of [
+          ["3600", /wait 3600 seconds/],
+          [later, /wait 3[56]\d\d seconds/]
+        ] as const) {
+          const { requests, url } = yield* httpServer(
+            (_request, response) => void response.writeHead(429, { "retry-after": header }).end()
+          )
+          const error = yield* refused({ url })
+          expect(error.message).toMatch(expected)
+          expect(requests).toHaveLength(1)
+        }
+      })
+  )
+
+  it.live("protocol v0: refs that Git allows are listed, and others are skipped", () =>
+    Effect.gen(function* () {
+      const names = [
+        "refs/heads/main",
+        "refs/heads/main\u3000コピー",
+        "refs/heads/main\u00a0x",
+        "refs/heads/a b",
+        "refs/heads/\u202ehidden"
+      ]
+      const lines = [
+        ...names.map((name) => Buffer.from(`${commit} ${name}\n`)),
+        Buffer.concat([Buffer.from(`${commit} refs/heads/main`), Buffer.of(0xff, 0x0a)])
+      ]
+      const { url } = yield* httpServer(
+        advertisement(...listing, ...lines.map((line) => encodePacket(line)), flushPacket)
+      )
+      for (const ref of ["main", "main\u3000コピー", "main\u00a0x"]) {
+        expect((yield* resolve({ url, ref })).fullRef).toBe(`refs/heads/${ref}`)
+      }
+      const located = yield* Effect.flatMap(GitRemote, (service) =>
+        service.locate({ url: urlOf({ url }), ref: GitRef.make("main") })
+      ).pipe(Effect.provide(remote({ url })))
+      expect(located.skipped).toEqual(["refs/heads/main\ufffd"])
+    })
+  )
+
+  it.live("protocol v0: an empty repository and a SHA-256 repository are named as such", () =>
+    Effect.gen(function* () {
+      const start = listing.slice(0, 2)
+      const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)
+      for (const rest of [[], [zero]]) {
+        const { url } = yield* httpServer(advertisement(...start, ...rest, flushPacket))
+        expect(yield* tagOf({ url })).toBe("GitRepositoryEmpty")
+      }
+      for (const format of ["", " object-format=sha256"]) {
+        const { url } = yield* httpServer(
+          advertisement(...start, encodePacket(`${"1".repeat(64)} HEAD\0shallow${format}\n`), flushPacket)
+        )
+        expect((yield* refused({ url })).message).toContain("SHA-256")
+      }
+    })
+  )
 
   for (const [name, listener] of [
     ["a web page", (_request, response) => void response.setHeader("content-type", "text/html").end("<html>")],

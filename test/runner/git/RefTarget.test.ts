@@ -37,7 +37,6 @@ describe("GitRef", () => {
     "x.lock/y",
     "a b",
     "a\tb",
-    "a\u00a0b",
     "a\u0000b",
     "a\u200bb",
     "a~1",
@@ -53,7 +52,6 @@ describe("GitRef", () => {
     ".a",
     "a/.b",
     "a.",
-    "a./b",
     "x".repeat(4096)
   ])
     test(`refuses ${JSON.stringify(text.slice(0, 40))}`, () => expect(Result.isFailure(parseGitRef(text))).toBe(true))

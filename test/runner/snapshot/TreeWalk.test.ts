@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as git from "isomorphic-git"
 import * as fs from "node:fs"
 import { it } from "../../support/Effect.ts"
-import { build, repository } from "./BuildHarness.ts"
+import { build, repository, ways } from "./BuildHarness.ts"
 
 /** A tree of exactly these entries, even ones that Git would never write. */
 const rawTree = (
@@ -47,12 +47,6 @@ describe("hostile trees", () => {
     [".git with trailing dots", [".git. ."]],
     [".git as a stream", [".git::$INDEX_ALLOCATION"]],
     ["its short name", ["GIT~1"]],
-    ["a backslash", ["a\\b"]],
-    ["a line feed", ["a\nb"]],
-    ["invalid UTF-8", [Uint8Array.of(0x61, 0xff)]],
-    ["the same name twice", ["a", "a"]],
-    ["names that differ by case", ["README", "readme"]],
-    ["names that differ by Unicode form", ["\u00e4", "a\u0308"]],
     ["a path of 1,025 bytes", ["x".repeat(1025)]]
   ]
   for (const [name, entries] of names)
@@ -71,29 +65,142 @@ describe("hostile trees", () => {
       })
     )
 
-  it.live("a folder with a reserved name, or one that collides with a file, also makes it fail", () =>
+  it.live("a folder with a reserved name also makes it fail, and the error names the tree", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")
       const inner = yield* rawTree(gitdir, [["100644", "config", blob]])
-      for (const root of [
-        [["40000", ".git", inner]],
-        [["40000", "..", inner]],
-        [
-          ["100644", "A", blob],
-          ["40000", "a", inner]
-        ],
-        [
-          ["40000", "A", inner],
-          ["40000", "a", inner]
-        ],
-        [
-          ["120000", "a", blob],
-          ["40000", "a", inner]
-        ]
-      ] as const) {
+      for (const root of [[["40000", ".git", inner]], [["40000", "..", inner]]] as const) {
         yield* commitTree(gitdir, yield* rawTree(gitdir, root))
-        expect((yield* Effect.flip(build(url)))._tag).toBe("SnapshotPathRefused")
+        const refusal = yield* Effect.flip(build(url))
+        expect(refusal._tag).toBe("SnapshotPathRefused")
+        expect(refusal.message).toMatch(/It is an entry of the tree [0-9a-f]{40}/)
+      }
+    })
+  )
+
+  const unstorable: ReadonlyArray<
+    readonly [string, ReadonlyArray<readonly [mode: string, name: string | Uint8Array]>, RegExp]
+  > = [
+    ["a backslash", [["100644", "a\\b"]], /holds a backslash/],
+    ["a line feed", [["100644", "a\nb"]], /holds a control character/],
+    ["invalid UTF-8", [["100644", Uint8Array.of(0x61, 0xff)]], /is not valid UTF-8/],
+    [
+      "the same name twice",
+      [
+        ["100644", "a"],
+        ["100644", "a"]
+      ],
+      /appears twice/
+    ],
+    [
+      "names that differ by case",
+      [
+        ["100644", "README"],
+        ["100644", "readme"]
+      ],
+      /differ only by case/
+    ],
+    [
+      "names that differ by Unicode form",
+      [
+        ["100644", "\u00e4"],
+        ["100644", "a\u0308"]
+      ],
+      /differ only by case or Unicode form/
+    ],
+    [
+      "a file and a folder that differ by case",
+      [
+        ["100644", "A"],
+        ["40000", "a"]
+      ],
+      /"docs\/A" and "docs\/a" differ/
+    ],
+    [
+      "folders that differ by case",
+      [
+        ["40000", "A"],
+        ["40000", "a"]
+      ],
+      /differ only by case/
+    ],
+    [
+      "a link and a folder of the same name",
+      [
+        ["120000", "a"],
+        ["40000", "a"]
+      ],
+      /appears twice/
+    ]
+  ]
+  for (const [name, entries, reason] of unstorable)
+    for (const [way, native] of ways)
+      it.live(`${name} far from the module is omitted and reported, by ${way}`, () =>
+        Effect.gen(function* () {
+          const { gitdir, url } = yield* repository({ "a.tf": "1" })
+          const blob = yield* blobOf(gitdir, "content")
+          const inner = yield* rawTree(gitdir, [["100644", "config", blob]])
+          const docs = yield* rawTree(
+            gitdir,
+            entries.map(([mode, entry]) => [mode, entry, mode === "40000" ? inner : blob] as const)
+          )
+          yield* commitTree(
+            gitdir,
+            yield* rawTree(gitdir, [
+              ["100644", "main.tf", blob],
+              ["40000", "docs", docs]
+            ])
+          )
+          const built = yield* build(url, { native })
+          expect(built.fileCount).toBe(1)
+          expect(built.omitted.map(({ kind }) => kind)).toEqual(entries.map(() => "special"))
+          expect(built.warnings).toHaveLength(1)
+          expect(built.warnings[0]).toMatch(reason)
+        })
+      )
+
+  it.live("objects that git fsck complains about are the same snapshot with and without the installed git", () =>
+    Effect.gen(function* () {
+      const { gitdir, url } = yield* repository({ "a.tf": "1" })
+      const blob = yield* blobOf(gitdir, "content")
+      const inner = yield* rawTree(gitdir, [["100644", "x", blob]])
+      const tree = yield* rawTree(gitdir, [
+        ["040000", "z", inner],
+        ["100644", "a.tf", blob]
+      ])
+      const oid = yield* commitTree(gitdir, tree)
+      const built = yield* Effect.forEach(ways, ([, native]) => build(url, { native }))
+      expect(built.map(({ fileCount, resolvedCommit }) => [fileCount, resolvedCommit])).toEqual([
+        [2, oid],
+        [2, oid]
+      ])
+      expect(built[0]?.archiveDigest).toBe(built[1]?.archiveDigest ?? "")
+    })
+  )
+
+  it.live("a broken object is named with what is wrong, the same with and without the installed git", () =>
+    Effect.gen(function* () {
+      const { gitdir, url } = yield* repository({ "a.tf": "1" })
+      const blob = yield* blobOf(gitdir, "content")
+      const asTree = yield* rawTree(gitdir, [["40000", "folder", blob]])
+      const cut = yield* Effect.promise(() =>
+        git.writeObject({ fs, gitdir, type: "tree", object: Buffer.from("100644 a\0short"), format: "content" })
+      )
+      for (const [tree, expected, ofGit] of [
+        [
+          asTree,
+          `The object ${blob} of the repository is a blob where a tree is expected`,
+          `Object ${blob} not a tree`
+        ],
+        [cut, `The object ${cut} of the repository is a tree with an entry that is cut off`, "too-short tree object"]
+      ] as const) {
+        yield* commitTree(gitdir, tree)
+        const program = Bun.which("git") ?? ""
+        for (const native of [false, { program, required: false }]) {
+          expect((yield* Effect.flip(build(url, { native }))).message).toContain(expected)
+        }
+        expect((yield* Effect.flip(build(url, { native: true }))).message).toContain(ofGit)
       }
     })
   )

@@ -112,7 +112,7 @@ const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>
   // Avoids the library's reader, which refuses the malformed trees used to test clients.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
-  for (const entry of Result.getOrElse(parseTree(object), () => [])) {
+  for (const entry of Result.getOrElse(parseTree(oid, object), () => [])) {
     if (entry.kind === "tree") await addTree(repository, entry.oid, oids)
     else if (entry.kind !== "submodule") oids.add(entry.oid)
   }
