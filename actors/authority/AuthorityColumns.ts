@@ -44,8 +44,16 @@ export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 
+/** The epoch of a Capsule that nothing has replaced the authority of. */
+export const firstEpoch = 1
+
 /** Whether the Capsule's configuration or state has changed since the Run was created for it. */
 export const authorityMoved = (
   run: Readonly<Record<Recorded["ofRun"], Value>>,
   capsule: Readonly<Record<Recorded["column"], Value>>
-): boolean => authorityColumns.filter(isRecorded).some(({ column, ofRun }) => run[ofRun] !== capsule[column])
+): boolean =>
+  authorityColumns.filter(isRecorded).some(({ column, ofRun }) => {
+    // A plan without an epoch is tolerated at the first one only (specification, Re-adoption of an InstallConfig).
+    const missing = column === "execution_authority_epoch" ? firstEpoch : null
+    return (run[ofRun] ?? missing) !== capsule[column]
+  })

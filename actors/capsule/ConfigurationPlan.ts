@@ -99,6 +99,7 @@ export const configurationPlan = Effect.fnUntraced(function* (
     const capsule = yield* load
     if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
     yield* succession.idle(capsule)
+    yield* configs.checkDigest(capsule.install_config_id)
     const config = yield* configs.load(capsule.install_config_id)
     if (config === undefined) return yield* Effect.die(new Error(`InstallConfig ${capsule.install_config_id} is gone`))
     yield* checkContract(config)

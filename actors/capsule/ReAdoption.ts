@@ -83,6 +83,8 @@ export const reAdopt = Effect.fnUntraced(function* (
     if (target === undefined || previous === undefined || target.row.source_snapshot_id === null) {
       return yield* Effect.die(new Error(`InstallConfig ${targetId} is gone`))
     }
+    yield* configs.checkDigest(previous.row.id)
+    yield* configs.checkDigest(target.row.id)
     return {
       capsule: yield* toCapsule(yield* load),
       previousInstallConfigId: previous.row.id,
@@ -103,6 +105,7 @@ export const reAdopt = Effect.fnUntraced(function* (
       return yield* failedPrecondition("baseInstallConfigId is not the Capsule's current configuration.")
     }
     yield* succession.idle(capsule)
+    yield* configs.checkDigest(capsule.install_config_id)
     yield* checkEvidence(capsule)
     const config = yield* configs.load(capsule.install_config_id)
     if (config === undefined) return yield* Effect.die(new Error(`InstallConfig ${capsule.install_config_id} is gone`))

@@ -1,5 +1,6 @@
 import { isPostApplyCode } from "../../schema/records/PostApplyCodes.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
+import { firstEpoch } from "../authority/AuthorityColumns.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
@@ -46,8 +47,10 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
   if (plan?.used_by_run_id !== run.id || plan.plan_digest !== run.plan_digest) {
     return "its plan was not used by it alone"
   }
-  const epoch = run.execution_authority_epoch ?? 0
-  return successions === undefined || capsule.execution_authority_epoch !== epoch + successions
+  const { execution_authority_epoch: epoch } = run
+  // A Run without an epoch is tolerated at the first one only.
+  const expected = epoch === null ? firstEpoch : epoch + (successions ?? 0)
+  return successions === undefined || capsule.execution_authority_epoch !== expected
     ? "the Capsule's authority has moved in another way than by its configurations"
     : undefined
 }

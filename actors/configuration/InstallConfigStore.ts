@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
 import { ReportOutput } from "../../schema/records/CompatibilityReport.ts"
 import { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
@@ -62,7 +63,9 @@ export interface LoadedInstallConfig {
   readonly config: StoredConfig
 }
 
-const decodeJson = Schema.decodeSync(Schema.fromJsonString(Schema.Json))
+const StoredJson = Schema.fromJsonString(Schema.Json)
+const decodeJson = Schema.decodeSync(StoredJson)
+const decodeStoredJson = Schema.decodeUnknownOption(StoredJson)
 const ConfigJson = jsonText(StoredConfig)
 export const decodeStoredConfig = Schema.decodeUnknownEffect(Schema.fromJsonString(StoredConfig))
 const ValuesJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
@@ -74,6 +77,19 @@ const sealPlace = (workspaceId: WorkspaceId, id: string) => ({
   workspaceId,
   rowId: id
 })
+
+interface Digested {
+  readonly modulePath: string
+  readonly sourceSnapshotId: SourceSnapshotId | null
+  readonly config: Schema.Json
+  readonly valuesDigest: string
+  readonly bindings: Schema.Json
+}
+
+const digestOf = ({ bindings, config, modulePath, sourceSnapshotId, valuesDigest }: Digested): string =>
+  `sha256:${createHash("sha256")
+    .update(canonicalJson([modulePath, sourceSnapshotId, config, valuesDigest, bindings]))
+    .digest("hex")}`
 
 type Binding = Pick<ProviderBindingRow, "provider" | "module_local_name" | "child_alias" | "connection_id">
 
@@ -87,6 +103,8 @@ export class InstallConfigStore extends Context.Service<
     /** The private values; never to be included in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
+    /** Refuses a stored configuration that is not the one its digest was made from, because somebody changed its rows. */
+    readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
     /** Deletes unused configurations of checks whose report no longer exists. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
@@ -102,23 +120,13 @@ export class InstallConfigStore extends Context.Service<
         const plainValues = canonicalJson(input.values)
         // Keyed, so that a published digest cannot be used to guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
-        const bindings = input.bindings.map((b) => [
-          b.provider,
-          b.moduleLocalName,
-          b.childAlias ?? null,
-          b.connectionId
-        ])
-        const digest = `sha256:${createHash("sha256")
-          .update(
-            canonicalJson([
-              input.modulePath,
-              input.sourceSnapshotId ?? null,
-              decodeJson(encoded),
-              valuesDigest,
-              bindings
-            ])
-          )
-          .digest("hex")}`
+        const digest = digestOf({
+          modulePath: input.modulePath,
+          sourceSnapshotId: input.sourceSnapshotId ?? null,
+          config: decodeJson(encoded),
+          valuesDigest,
+          bindings: input.bindings.map((b) => [b.provider, b.moduleLocalName, b.childAlias ?? null, b.connectionId])
+        })
         const existing = yield* InstallConfigRow.some(
           sql,
           "digest"
@@ -175,6 +183,42 @@ export class InstallConfigStore extends Context.Service<
         )`SELECT provider, module_local_name, child_alias, connection_id
           FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
 
+      const checkDigest = Effect.fnUntraced(function* (id: InstallConfigId) {
+        const [row] = yield* Effect.orDie(InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id}`)
+        if (row === undefined) return yield* Effect.die(new Error(`InstallConfig ${id} is gone`))
+        const stored = yield* Effect.orDie(
+          ProviderBindingRow.rows(sql)`SELECT * FROM provider_bindings WHERE install_config_id = ${id}`
+        )
+        const config = Option.getOrUndefined(decodeStoredJson(row.config))
+        const inOrder = stored.map((_, index) => {
+          const bindingId = derivedId(ProviderBindingId, "pb", id, `binding ${index}`)
+          return stored.find((binding) => binding.id === bindingId)
+        })
+        const bindings = inOrder.flatMap((binding) => (binding === undefined ? [] : [binding]))
+        if (config !== undefined && bindings.length === stored.length) {
+          const base = {
+            modulePath: row.module_path,
+            sourceSnapshotId: row.source_snapshot_id,
+            config,
+            valuesDigest: yield* vault.mac("install-config-values", canonicalJson(yield* values(row)))
+          }
+          const digests = [
+            bindings.map((b) => [b.provider, b.module_local_name, b.child_alias, b.connection_id]),
+            // Earlier releases digested the bindings as objects.
+            bindings.map((b) => ({
+              provider: b.provider,
+              moduleLocalName: b.module_local_name,
+              ...(b.child_alias === null ? {} : { childAlias: b.child_alias }),
+              connectionId: b.connection_id
+            }))
+          ].map((form) => digestOf({ ...base, bindings: form }))
+          if (digests.includes(row.digest)) return
+        }
+        return yield* failedPrecondition(
+          `The stored configuration ${id} does not match its digest any more. Restore the database from a backup.`
+        )
+      })
+
       const dropUnreported = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         yield* sql`DELETE FROM install_configs WHERE workspace_id = ${workspaceId} AND capsule_id IS NULL
           AND compatibility_report_id IS NOT NULL
@@ -183,7 +227,7 @@ export class InstallConfigStore extends Context.Service<
           AND NOT EXISTS (SELECT 1 FROM provider_bindings b WHERE b.install_config_id = install_configs.id)`
       }, Effect.orDie)
 
-      return InstallConfigStore.of({ insert, load, values, bindings, dropUnreported })
+      return InstallConfigStore.of({ insert, load, values, bindings, checkDigest, dropUnreported })
     })
   )
 }

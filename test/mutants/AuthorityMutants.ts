@@ -52,6 +52,20 @@ const restoreCommit = "actors/execution/RestoreCommit.ts"
 
 const restoreMutants: ReadonlyArray<Mutant> = [
   {
+    name: "re-adoption: the stored configuration matches its digest",
+    file: "actors/configuration/InstallConfigStore.ts",
+    text: "if (digests.includes(row.digest)) return",
+    broken: "if (digests.length > 0) return",
+    test: "test/src/http/ReAdoptionDrift.test.ts"
+  },
+  {
+    name: "authority: a plan without an epoch belongs to the first one",
+    file: "actors/authority/AuthorityColumns.ts",
+    text: "(run[ofRun] ?? missing) !== capsule[column]",
+    broken: "run[ofRun] !== null && (run[ofRun] ?? missing) !== capsule[column]",
+    test: "test/actors/authority/ApplyObstacle.test.ts"
+  },
+  {
     name: "restore: what was reviewed is what is done",
     file: "actors/execution/RestoreExecution.ts",
     text: "target.success.digest !== plan.plan_digest",
@@ -293,8 +307,8 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "re-adoption: epoch",
     file: evidenceFile,
-    text: "capsule.execution_authority_epoch !== epoch + successions",
-    broken: "epoch < 0",
+    text: "epoch === null ? firstEpoch : epoch + (successions ?? 0)",
+    broken: "capsule.execution_authority_epoch",
     test: evidence
   },
   {
