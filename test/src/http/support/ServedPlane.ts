@@ -1,4 +1,4 @@
-import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
@@ -27,6 +27,8 @@ interface Sent {
 export interface ServedPlaneOptions {
   readonly files: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, string>>
+  /** Stands between the service and the Git server at this origin; returns its own origin. */
+  readonly gitThrough?: (origin: string) => Effect.Effect<string, never, Scope.Scope>
   /** A client over the writing one, through which the service works. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
@@ -40,14 +42,21 @@ export const freshKey = () => {
 }
 
 /** The whole product on its own port with a Git repository, one person, their token and their session. */
-export const servedPlane = Effect.fnUntraced(function* ({ files, settings = {}, writer }: ServedPlaneOptions) {
+export const servedPlane = Effect.fnUntraced(function* ({
+  files,
+  gitThrough = Effect.succeed,
+  settings = {},
+  writer
+}: ServedPlaneOptions) {
   const disk = yield* FileSystem.FileSystem
   const folder = yield* disk.makeTempDirectoryScoped({ prefix: "svc-served-" })
   const gitdir = `${folder}/repository.git`
   yield* createRepository({ gitdir })
   const commit = (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } })
   yield* commit(files)
-  const repository = yield* serveRepository({ gitdir })
+  const served = yield* serveRepository({ gitdir })
+  const gitOrigin = yield* gitThrough(served.origin)
+  const repositoryUrl = served.url.replace(served.origin, gitOrigin)
   const dataDir = `${folder}/data`
   yield* placeMigratedDatabase(dataDir)
   const loaded = yield* loadSettings(
@@ -57,7 +66,7 @@ export const servedPlane = Effect.fnUntraced(function* ({ files, settings = {}, 
         listen: "127.0.0.1:0",
         log: "error",
         toolDownload: "off",
-        gitAllowOrigins: repository.origin,
+        gitAllowOrigins: gitOrigin,
         // Creating a network takes as long as a plan.
         runnerNetwork: "host",
         ...settings
@@ -111,7 +120,7 @@ export const servedPlane = Effect.fnUntraced(function* ({ files, settings = {}, 
     const { body, status } = yield* call("POST", `/api/v1/workspaces/${workspaceId}/install-plans`, {
       headers: freshKey(),
       body: {
-        source: { name, url: repository.url, ref: "main" },
+        source: { name, url: repositoryUrl, ref: "main" },
         capsule: { name, environment: "test" },
         options: { modulePath: more.modulePath ?? "." },
         ...(more.variables === undefined ? {} : { variables: more.variables })
@@ -159,7 +168,7 @@ export const servedPlane = Effect.fnUntraced(function* ({ files, settings = {}, 
     dataDir,
     ended,
     installed,
-    repositoryUrl: repository.url,
+    repositoryUrl,
     services,
     sql: Context.get(services, SqlClient.SqlClient),
     subject,
