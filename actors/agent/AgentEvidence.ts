@@ -21,6 +21,9 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
+/** The number of different hand-ins of one Run. An agent makes one, and another when it could not read the answer. */
+export const mostHandIns = 8
+
 const decodeLeftOver = Schema.decodeUnknownEffect(LeftOver)
 
 const Worked = rowShape({ worked: Schema.Int })
@@ -112,6 +115,14 @@ export class AgentEvidence extends Context.Service<
           AgentEvidenceRow.some(sql, "id")`SELECT id FROM agent_evidence WHERE id = ${id}`
         )
         if (known !== undefined) return id
+        const earlier = yield* Effect.orDie(
+          AgentEvidenceRow.some(sql, "id")`SELECT id FROM agent_evidence WHERE run_id = ${run.id}`
+        )
+        if (earlier.length >= mostHandIns) {
+          return yield* new Rejected({
+            message: `${mostHandIns} different left-overs of this Run were handed in already.`
+          })
+        }
         const part = `evidence ${leftOver}`
         const problem = left.stateProblem ?? "handed_in"
         const rejectedId = yield* keepState(run, `${part} rejected`, left.rejectedState, problem)

@@ -15,6 +15,20 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: "test/src/http/RequestTurns.test.ts"
   },
   {
+    name: "bounds: files without contents on the disk",
+    file: "runner/sandbox/limits/FolderSize.ts",
+    text: "kibibytes * 1024 + files * bytesOfFile",
+    broken: "kibibytes * 1024",
+    test: "test/runner/sandbox/limits/RunLimits.test.ts"
+  },
+  {
+    name: "bounds: different hand-ins of a Run",
+    file: "actors/agent/AgentEvidence.ts",
+    text: "earlier.length >= mostHandIns",
+    broken: "earlier.length < 0",
+    test: "test/src/http/agent/HandIns.test.ts"
+  },
+  {
     name: "bounds: requests that wait begin in turn by address",
     file: "src/http/RequestTurns.ts",
     text: "        waiting.delete(address)\n",

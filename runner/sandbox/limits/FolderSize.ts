@@ -3,14 +3,20 @@ import { Effect, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
-/**
- * The disk usage of a folder in bytes, undefined if unknown. `du`, rather than this process, walks the folder: it does not follow
- * links planted by module code, and a folder with a million files does not block anything else.
- */
-export const folderBytes = Effect.fnUntraced(
-  function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], folder: string) {
+/** What a file takes of a disk or of memory besides its contents: a Run may make millions that have none. */
+export const bytesOfFile = 1024
+
+export interface FolderUse {
+  /** Of the contents and the files themselves. */
+  readonly bytes: number
+  readonly files: number
+}
+
+/** One figure of `du`; undefined where it does not have it. */
+const counted = Effect.fnUntraced(
+  function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], ...args: ReadonlyArray<string>) {
     const child = yield* spawner.spawn(
-      ChildProcess.make("du", ["-skx", folder], {
+      ChildProcess.make("du", args, {
         env: { PATH: systemPath },
         stdin: "ignore",
         // Files that vanish in the meantime are ignored.
@@ -19,21 +25,49 @@ export const folderBytes = Effect.fnUntraced(
       })
     )
     const output = yield* Stream.mkString(Stream.decodeText(child.stdout))
-    const kibibytes = /^(\d+)/.exec(output)?.[1]
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
+    const figure = /^(\d+)/.exec(output)?.[1]
+    return figure === undefined ? undefined : Number(figure)
   },
   Effect.scoped,
   Effect.orElseSucceed(() => undefined)
 )
 
+/**
+ * What these folders use of the disk, as far as it is known. `du`, rather than this process, walks them: it does not follow links
+ * planted by module code, and a folder with a million files does not block anything else.
+ */
+export const folderUse = Effect.fnUntraced(function* (
+  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+  folders: ReadonlyArray<string>
+) {
+  let use: FolderUse = { bytes: 0, files: 0 }
+  for (const folder of folders) {
+    const [kibibytes = 0, files = 0] = yield* Effect.all([
+      counted(spawner, "-skx", folder),
+      // Only GNU's counts files.
+      counted(spawner, "-sx", "--inodes", folder)
+    ])
+    use = { bytes: use.bytes + kibibytes * 1024 + files * bytesOfFile, files: use.files + files }
+  }
+  return use
+})
+
 export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
+  readonly freeFiles: number
+  /** None where the file system has no such number. */
+  readonly totalFiles: number
 }
 
 /** The free space on a folder's disk, as available to non-root users. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
-    Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
+    Effect.map(({ bavail, blocks, bsize, ffree, files }) => ({
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      freeFiles: ffree,
+      totalFiles: files
+    })),
     Effect.orElseSucceed(() => undefined)
   )

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 import { Effect, Result, type Scope } from "effect"
+import { bytesOfFile } from "./FolderSize.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 
 /** The mount points of a sandbox's in-memory file systems, whose sizes are among the Run's limits. */
@@ -20,6 +21,7 @@ const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 interface Fill {
+  /** Of the contents and the files themselves. */
   readonly bytes: number
   /** No more blocks or files fit, whatever its size. */
   readonly isFull: boolean
@@ -29,7 +31,7 @@ const fillOf = (fd: number): Fill =>
   attempt(() => {
     const { bavail, bfree, blocks, bsize, ffree, files } = statfsSync(`/proc/self/fd/${fd}`)
     return {
-      bytes: (blocks - bfree) * bsize,
+      bytes: (blocks - bfree) * bsize + (files - ffree) * bytesOfFile,
       isFull: (blocks > 0 && bavail === 0) || (files > 0 && ffree === 0)
     }
   }) ?? { bytes: 0, isFull: false }

@@ -4,7 +4,7 @@ import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 import type { CommandLine } from "../CommandLine.ts"
 import type { LimitKeeper } from "../SandboxStatus.ts"
 import { type ControlGroup, type ControlGroups, probeControlGroups } from "./ControlGroups.ts"
-import { diskSpace, folderBytes } from "./FolderSize.ts"
+import { diskSpace, type FolderUse, folderUse } from "./FolderSize.ts"
 import { type LimitExceeded, limitExceeded, type RunBounds } from "./LimitExceeded.ts"
 import { privateFileSystems } from "./PrivateFileSystems.ts"
 import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
@@ -54,6 +54,8 @@ const folderPause = 2000
 const pauseFactor = 10
 /** A tool that is asked to stop saves its state first, but one that keeps filling its folder is given no time for that. */
 const longestFarewell = Duration.seconds(5)
+/** How many more files have to fit on the disk. */
+const freeFiles = 100_000
 /** On a small disk, the required free space is a fraction of the disk. */
 const largestFloorPart = 0.05
 /** Stopping a Run that uses less than this fraction of the floor would not help. */
@@ -79,14 +81,12 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const relieving = yield* Semaphore.make(1)
 
   /** When the disk is running low, stops the Run that uses the most of it, unless that would not help. */
-  const relieve = Effect.fnUntraced(function* (floor: number) {
+  const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
-      Effect.forEach(run.places, (place) => folderBytes(spawner, place)).pipe(
-        Effect.map((parts) => ({ run, bytes: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) }))
-      )
+      Effect.map(folderUse(spawner, run.places), (use) => ({ run, size: used(use) }))
     )
-    const [largest] = sizes.toSorted((one, other) => other.bytes - one.bytes)
-    if (largest === undefined || largest.bytes < floor * worthwhilePart) return
+    const [largest] = sizes.toSorted((one, other) => other.size - one.size)
+    if (largest === undefined || largest.size < floor * worthwhilePart) return
     yield* largest.run.trip("disk_low")
     yield* Effect.sleep(reliefPause)
   })
@@ -95,7 +95,9 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
     const space = yield* diskSpace(root)
     if (space === undefined) return
     const floor = Math.min(bounds.freeBytes, space.totalBytes * largestFloorPart)
-    if (space.freeBytes < floor) yield* relieve(floor)
+    if (space.freeBytes < floor) yield* relieve(floor, ({ bytes }) => bytes)
+    const leastFiles = Math.min(freeFiles, space.totalFiles * largestFloorPart)
+    if (space.freeFiles < leastFiles) yield* relieve(leastFiles, ({ files }) => files)
   }, relieving.withPermitsIfAvailable(1))
 
   const guard = Effect.fnUntraced(function* (
@@ -143,8 +145,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
 
       const measureFolder = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
-        const sizes = yield* Effect.forEach(places, (place) => folderBytes(spawner, place))
-        const bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
+        const { bytes } = yield* folderUse(spawner, places)
         if (bytes >= own.folderBytes) yield* trip("folder_limit")
         yield* Effect.sleep(Math.max(folderPause, pauseFactor * ((yield* Clock.currentTimeMillis) - started)))
       })

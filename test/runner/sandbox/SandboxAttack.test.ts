@@ -10,14 +10,17 @@ const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
 /** The fake service at a level: what its sandbox allowed the attack to do; undefined if the machine lacks the level. */
-const attackAt = (level: SandboxLevel, network: "network" | "none") =>
+const attackAt = (level: SandboxLevel | "process", network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(harness), level, network]
-    const child = Bun.spawn(isRoot && level === "landlock" ? [...unprivileged, ...command] : command, {
-      stdout: "pipe",
-      stderr: "inherit",
-      env: { PATH: "/usr/bin:/bin", SVC_SECRET: secret }
-    })
+    const child = Bun.spawn(
+      isRoot && (level === "landlock" || level === "process") ? [...unprivileged, ...command] : command,
+      {
+        stdout: "pipe",
+        stderr: "inherit",
+        env: { PATH: "/usr/bin:/bin", SVC_SECRET: secret }
+      }
+    )
     const answer = JSON.parse(await new Response(child.stdout).text())
     if (!answer.status.accepted) return undefined
     expect(answer).toMatchObject({ status: { level }, said: "", end: { _tag: "exited", code: 0 } })
@@ -29,11 +32,37 @@ const attackAt = (level: SandboxLevel, network: "network" | "none") =>
 const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
   ["bubblewrap", []],
   ["namespaces", []],
-  ["user_landlock", []],
-  ["landlock", ["change the mode of the master key", "change the times of the master key"]]
+  ["user_landlock", ["see the command line of another process"]],
+  [
+    "landlock",
+    [
+      "see the command line of another process",
+      "change the mode of the master key",
+      "change the times of the master key"
+    ]
+  ]
 ]
 
 describe("what module code can do to the service", () => {
+  it.live("process: nearly everything, so each of these attempts can succeed where nothing prevents it", () =>
+    Effect.gen(function* () {
+      const could = (yield* attackAt("process", "network")) ?? []
+      expect(could.length).toBeGreaterThan(25)
+      expect(could).toEqual(
+        expect.arrayContaining([
+          "read the master key",
+          "replace the database",
+          "read another Run",
+          "write to another Run's pipe",
+          "read the environment of any process",
+          "signal the server",
+          "connect to a socket without a path",
+          "connect to the host's loopback"
+        ])
+      )
+    })
+  )
+
   for (const [level, expected] of open) {
     for (const network of ["none", "network"] as const)
       it.live(`${level}, ${network === "none" ? "without" : "with"} a network: nothing beyond what is documented`, () =>
@@ -45,8 +74,9 @@ describe("what module code can do to the service", () => {
             return
           }
           // The network, if there is one, is the host's.
-          const loopback = network === "network" ? ["connect to the host's loopback"] : []
-          expect(could.filter((name) => !loopback.includes(name))).toEqual([...expected])
+          const isOwn = level === "bubblewrap" || level === "namespaces"
+          const hosts = ["connect to the host's loopback", ...(isOwn ? ["connect to a socket without a path"] : [])]
+          expect(could.filter((name) => network === "none" || !hosts.includes(name))).toEqual([...expected])
         })
       )
   }

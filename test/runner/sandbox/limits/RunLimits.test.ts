@@ -81,6 +81,8 @@ const scripts = {
   process_limit: breeding
 }
 const filling = `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
+/** This many files without contents. */
+const empty = (count: number) => `seq ${count} | xargs -n 5000 touch`
 const inMemory = {
   tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
   shm_limit: `dd if=/dev/zero of=/dev/shm/file bs=1M count=64${waiting}`
@@ -210,6 +212,14 @@ describe("memory that belongs to no process", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 100 * mebibyte })))
     )
 
+    it.live(`counts files without contents, ${name}`, () =>
+      Effect.gen(function* () {
+        if ((yield* Sandbox).status.level !== level) return
+        const { exceeded } = yield* ended(`cd /tmp; ${empty(60_000)}${waiting}`)
+        expect<string | undefined>(exceeded?.code).toBe("tmp_limit")
+      }).pipe(Effect.provide(layer({ tmpBytes: 48 * mebibyte })))
+    )
+
     it.live(`has a size wherever a program may write, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
@@ -248,12 +258,12 @@ describe("a folder for temporary files outside of the Run's own", () => {
     )
 })
 
-/** A 64 MiB disk, which only root can create. */
+/** A 64 MiB disk for 40,000 files, which only root can create. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(
     Effect.sync(() => {
       const folder = mkdtempSync(join(tmpdir(), "disk-"))
-      Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64m,mode=711", "tmpfs", folder])
+      Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=40000,mode=711", "tmpfs", folder])
       return folder
     }),
     (folder) =>
@@ -272,5 +282,21 @@ describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
       expect(exceeded?.message).toContain("SVC_RUN_FREE_DISK")
     }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
+  )
+
+  it.live("is stopped once it has used most of the disk's files, although they have no contents", () =>
+    Effect.gen(function* () {
+      const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
+      expect<string | undefined>(exceeded?.code).toBe("disk_low")
+    }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
+  )
+})
+
+describe("a Run that makes files without contents", () => {
+  it.live("is stopped at the limit of its folder", () =>
+    Effect.gen(function* () {
+      const { exceeded } = yield* ended(`${empty(20_000)}${waiting}`)
+      expect<string | undefined>(exceeded?.code).toBe("folder_limit")
+    }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 8 * mebibyte } })))
   )
 })

@@ -5,10 +5,13 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  linkSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
+  statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync
@@ -23,11 +26,22 @@ interface Target {
   readonly operatorSecret: string
   readonly operatorSocket: string
   readonly port: number
+  readonly abstractName: string
+  /** The device of the host's folder for shared memory. */
+  readonly sharedDevice: number
 }
 
-const { database, masterKey, operatorSecret, operatorSocket, otherRun, port, serverPid }: Target = JSON.parse(
-  readFileSync("target.json", "utf8")
-)
+const {
+  abstractName,
+  database,
+  masterKey,
+  operatorSecret,
+  operatorSocket,
+  otherRun,
+  port,
+  serverPid,
+  sharedDevice
+}: Target = JSON.parse(readFileSync("target.json", "utf8"))
 const { symbols } = dlopen("libc.so.6", {
   syscall: { args: ["i64", "i64", "i64", "i64", "i64", "i64", "i64"], returns: "i64" }
 })
@@ -99,6 +113,33 @@ const connects = () =>
     socket.on("error", () => resolve(false))
   })
 
+/** The sockets without a path that another process of this machine listens on. */
+const connectsByName = () =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(`\0${abstractName}`)
+    socket.on("connect", () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on("error", () => resolve(false))
+  })
+
+const processes = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+const own = new Set(["self", String(process.pid)])
+/** The environments that hold what only the service has. */
+const foreign = (file: string, mark: string) => {
+  const found = processes().some((pid) => {
+    try {
+      return !own.has(pid) && readFileSync(`/proc/${pid}/${file}`, "latin1").includes(mark)
+    } catch {
+      return false
+    }
+  })
+  if (!found) throw new Error("none")
+}
+const text = (value: string) => ptr(Buffer.from(`${value}\0`))
+const setUser = (id: number) => works(call(number(105, 146), id))
+
 const limits = new BigUint64Array([1n, 1n])
 const attempts = {
   "read the master key": () => readFileSync(masterKey),
@@ -109,19 +150,78 @@ const attempts = {
   "read another Run": () => readFileSync(`${otherRun}/inputs`),
   "list another Run": () => readdirSync(otherRun),
   "write into another Run": () => writeFileSync(`${otherRun}/planted`, "x"),
+  "link another Run's file into its own": () => {
+    linkSync(`${otherRun}/inputs`, "linked")
+    readFileSync("linked")
+  },
+  "read another Run through a link": () => {
+    symlinkSync(`${otherRun}/inputs`, "soft")
+    readFileSync("soft")
+  },
+  "write to another Run's pipe": () => {
+    if (!statSync(`${otherRun}/pipe`).isFIFO()) throw new Error("none")
+    // Opened for reading too, because without a reader nothing else would open it.
+    works(call(number(257, 56), -100, text(`${otherRun}/pipe`), 2 | 0o4000, 0))
+  },
+  "read the environment of any process": () => foreign("environ", "SVC_SECRET="),
+  "see the command line of another process": () => foreign("cmdline", "LevelProcess"),
+  "enter the root of another process": () => {
+    const found = processes().some((pid) => succeeds(() => readFileSync(`/proc/${pid}/root${masterKey}`)))
+    if (!found) throw new Error("none")
+  },
+  "enter the current folder of the server": () => readdirSync(`/proc/${serverPid}/cwd/`),
+  "become another user": () => {
+    const id = process.getuid?.() ?? 0
+    if (![0, 1, 65_534, 61_002].some((other) => other !== id && succeeds(() => setUser(other))))
+      throw new Error("denied")
+  },
+  "become root by a program": () => {
+    const { stdout } = Bun.spawnSync(["su", "-c", "id -u"], { stdin: "ignore", stderr: "ignore" })
+    if (process.getuid?.() === 0 || stdout.toString().trim() !== "0") throw new Error("denied")
+  },
+  "read the session's keys": () => works(call(number(250, 219), 0, -3, 0)),
+  "add a key": () => works(call(number(248, 217), text("user"), text("planted"), text("x"), 1, -4)),
+  "take memory of another process": () => {
+    const page = Buffer.alloc(16)
+    const part = new BigUint64Array([BigInt(ptr(page)), 16n])
+    const there = new BigUint64Array([4096n, 16n])
+    const local = ptr(new Uint8Array(part.buffer))
+    works(call(number(310, 270), serverPid, local, 1, ptr(new Uint8Array(there.buffer)), 1))
+  },
+  "load a program into the kernel": () => works(call(number(321, 280), 5, ptr(Buffer.alloc(128)), 128)),
+  "join the server's namespaces": () => {
+    const fd = call(number(257, 56), -100, text(`/proc/${serverPid}/ns/mnt`), 0, 0)
+    works(fd)
+    works(call(number(308, 268), fd, 0))
+  },
+  "make a device": () => works(call(number(259, 33), -100, text(`${process.cwd()}/disk`), 0o60600, 0x800)),
+  "open a file by its number": () => {
+    const handle = Buffer.alloc(136)
+    handle.writeUInt32LE(128, 0)
+    const mount = Buffer.alloc(4)
+    works(call(number(303, 264), -100, text("/"), ptr(handle), ptr(mount), 0))
+    works(call(number(304, 265), -100, ptr(handle), 0))
+  },
+  "watch the whole file system": () => works(call(number(300, 262), 0, 0)),
+  "read the kernel's log": () => works(call(number(103, 116), 3, ptr(Buffer.alloc(4096)), 4096)),
+  "share memory by a name that others see": () => {
+    const { dev } = statSync("/dev/shm")
+    if (dev !== sharedDevice) throw new Error("private")
+    writeFileSync("/dev/shm/planted", "x")
+  },
   "read the secret of the operator's socket": () => readFileSync(operatorSecret),
   "read the server's environment": () => readFileSync(`/proc/${serverPid}/environ`),
   "read the server's memory map": () => readFileSync(`/proc/${serverPid}/maps`),
   "open the server's memory": () => readFileSync(`/proc/${serverPid}/mem`),
   "see the server's files": descriptors,
-  "trace the server": () => works(call(number(101, 117), 16, serverPid, 0, 0)),
+  "trace the server": () => works(call(number(101, 117), 0x4206, serverPid, 0, 0)),
   "take a descriptor of the server": () => {
     const pidfd = call(434, serverPid, 0)
     works(pidfd)
     works(call(438, pidfd, 0, 0))
   },
   "signal the server": () => process.kill(serverPid, 0),
-  "lower the server's limits": () => works(call(number(302, 261), serverPid, 7, ptr(new Uint8Array(limits.buffer)), 0)),
+  "lower the server's limits": () => works(call(number(302, 261), serverPid, 4, ptr(new Uint8Array(limits.buffer)), 0)),
   "change the server's priority": () => works(call(number(141, 140), 0, serverPid, 5)),
   "make a user namespace": () => works(call(number(272, 97), 0x1000_0000)),
   mount: () =>
@@ -161,4 +261,6 @@ const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times o
 const network = (await connects()) ? ["connect to the host's loopback"] : []
 const operator = existsSync(operatorSocket) && (await command(operatorSocket, "")) ? ["command the server"] : []
 
-process.stdout.write(`${JSON.stringify([...could, ...modes, ...times, ...network, ...operator])}\n`)
+const sockets = (await connectsByName()) ? ["connect to a socket without a path"] : []
+
+process.stdout.write(`${JSON.stringify([...could, ...sockets, ...modes, ...times, ...network, ...operator])}\n`)

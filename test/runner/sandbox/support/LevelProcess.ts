@@ -1,6 +1,6 @@
 // A fake service in a separate process, under the user that starts it: it has a data folder and an environment with
 // secrets, opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -47,6 +47,10 @@ const port = await new Promise<number>((resolve) =>
     resolve(typeof address === "object" && address !== null ? address.port : 0)
   })
 )
+const abstractName = `svc-level-${process.pid}`
+const named = createServer((socket) => socket.end())
+await new Promise<void>((resolve) => named.listen(`\0${abstractName}`, () => resolve()))
+Bun.spawnSync(["mkfifo", "-m", "600", join(otherRun, "pipe")])
 writeFileSync(
   join(root, "target.json"),
   JSON.stringify({
@@ -56,7 +60,9 @@ writeFileSync(
     otherRun,
     operatorSecret: join(data, "operator.secret"),
     operatorSocket,
-    port
+    port,
+    abstractName,
+    sharedDevice: statSync("/dev/shm").dev
   })
 )
 
@@ -97,4 +103,5 @@ const attack = Effect.gen(function* () {
 process.stdout.write(`${JSON.stringify(await Effect.runPromise(attack))}\n`)
 operator.close()
 host.close()
+named.close()
 rmSync(folder, { recursive: true, force: true })
