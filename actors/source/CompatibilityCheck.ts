@@ -111,13 +111,17 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        const needed = yield* neededOmissions(tree, request.modulePath).pipe(
-          Effect.provideService(ModuleScanner, scanner),
-          Effect.catchTags({
-            ScanLimitExceeded: impossible("scan_limit_exceeded"),
-            HclParserUnavailable: impossible("scan_failed")
-          })
-        )
+        // What a refused module reads is not known, and it is refused anyway.
+        const needed =
+          scan.status === "unsupported"
+            ? []
+            : yield* neededOmissions(tree, request.modulePath).pipe(
+                Effect.provideService(ModuleScanner, scanner),
+                Effect.catchTags({
+                  ScanLimitExceeded: impossible("scan_limit_exceeded"),
+                  HclParserUnavailable: impossible("scan_failed")
+                })
+              )
         const findings: ReadonlyArray<Finding> = [
           ...needed.slice(0, mostNamed).map(({ path }) => ({
             severity: "error" as const,

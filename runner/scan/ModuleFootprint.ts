@@ -5,6 +5,7 @@ import { configFileName } from "./ConfigFileName.ts"
 import { configText } from "./ConfigText.ts"
 import { callsReader, fileReads } from "./FileReads.ts"
 import { ModuleScanner } from "./ModuleScanner.ts"
+import type { ScannedModule } from "./ScannedModule.ts"
 import { TreeIndex } from "./TreeIndex.ts"
 
 /**
@@ -28,13 +29,16 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
   return [module, ...(yield* scanner.scanModules(tree, [modulePath], "terraform"))]
 })
 
+const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
+  new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
+
 /** Limited by what a scan of the module accepts, and by the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans
   if (module === undefined) return unknown("The commit has no such module")
   if (scans.some(({ status }) => status === "unsupported")) return unknown("The scan refuses the module")
-  const folders = new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
+  const folders = foldersOf(scans)
   const index = new TreeIndex(tree)
   const paths = new Set<string>()
   const templates = new Set<string>()
@@ -71,13 +75,13 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
 const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
 
 /**
- * The entries that the tree left out although the module may read them. If the reads of the module are not known, it may read
- * whatever is below its folder.
+ * The entries that the tree left out although the module may read them. If its reads are not known, it may read whatever is below
+ * its folder and the folders of the modules that it calls.
  */
 export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
   const special = tree.omitted.filter(({ kind }) => kind === "special")
   if (special.length === 0) return []
   const footprint = yield* moduleFootprint(tree, modulePath)
-  const reads = footprint.kind === "unknown" ? [modulePath] : [...footprint.paths]
-  return special.filter(({ path }) => reads.some((read) => isBelow(path, read) || isBelow(read, path)))
+  const reads = footprint.kind === "unknown" ? foldersOf(yield* scansOf(tree, modulePath)) : footprint.paths
+  return special.filter(({ path }) => [...reads].some((read) => isBelow(path, read) || isBelow(read, path)))
 })

@@ -3,6 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { folderTree } from "../../runner/scan/FolderTree.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { ToolIdentity } from "../../schema/records/Run.ts"
 import { jsonFlag, print, refused } from "./Output.ts"
 
 const ScanReport = Schema.Struct({ modules: Schema.Array(ScannedModule) })
@@ -32,15 +33,19 @@ export const scanCommand = Command.make(
         Flag.withMetavar("path")
       )
     ),
+    tool: Flag.Literals("tool", ToolIdentity.fields.name.literals).pipe(
+      Flag.withDescription("Read the files that this tool reads"),
+      Flag.withDefault("opentofu")
+    ),
     json: jsonFlag
   },
-  Effect.fn("scan")(function* ({ folder, json, module }) {
+  Effect.fn("scan")(function* ({ folder, json, module, tool }) {
     const tree = yield* folderTree(folder)
     const modules = yield* Effect.gen(function* () {
       const scanner = yield* ModuleScanner
       return Option.isSome(module)
-        ? [yield* scanner.scanModule(tree, module.value)]
-        : (yield* scanner.scanTree(tree)).modules
+        ? [yield* scanner.scanModule(tree, module.value, tool)]
+        : (yield* scanner.scanTree(tree, tool)).modules
     }).pipe(Effect.provide(ModuleScanner.layer))
     yield* print(
       json,

@@ -166,6 +166,48 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     test: moduleChange
   },
   {
+    name: "omitted entries: what the module may read",
+    file: "runner/scan/ModuleFootprint.ts",
+    text: "isBelow(path, read) || isBelow(read, path)",
+    broken: "path === read",
+    test: "test/runner/scan/ModuleFootprint.test.ts"
+  },
+  {
+    name: "omitted entries: a module that computes what it reads",
+    file: "runner/scan/ModuleFootprint.ts",
+    text: 'footprint.kind === "unknown" ? foldersOf(yield* scansOf(tree, modulePath)) : footprint.paths',
+    broken: 'footprint.kind === "unknown" ? [] : footprint.paths',
+    test: "test/runner/scan/ModuleFootprint.test.ts"
+  },
+  {
+    name: "scan: the files that the tool reads",
+    file: "runner/scan/ConfigFileName.ts",
+    text: 'tool === "terraform" ? found',
+    broken: 'tool === "opentofu" ? found',
+    test: "test/runner/scan/ModuleScanner.test.ts"
+  },
+  {
+    name: "scan: bytes that are not text outside of comments",
+    file: "runner/scan/ConfigText.ts",
+    text: "return line === undefined",
+    broken: "return line !== -1",
+    test: "test/runner/scan/StrictConfiguration.test.ts"
+  },
+  {
+    name: "refs: invisible characters",
+    file: "schema/git/RefName.ts",
+    text: "!invisible.test(text) &&",
+    broken: "",
+    test: "test/schema/git/GitGrammar.test.ts"
+  },
+  {
+    name: "fetch: a server that asks to wait is asked once more at most",
+    file: "runner/git/GitTransport.ts",
+    text: "waited || !asksToWait(status)",
+    broken: "!asksToWait(status)",
+    test: "test/runner/git/HostileServers.test.ts"
+  },
+  {
     name: "path filter: an unknown manifest",
     file: "runner/scan/ModuleChange.ts",
     text: "applied.manifest === null || ",

@@ -9,9 +9,11 @@ import { type CommitFiles, commitFiles, createRepository } from "../../../src/cl
 import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
+import { flushPacket } from "../../../runner/git/PktLine.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { advertisement, listing } from "../git/support/RemoteFixture.ts"
 import { type SyncCall, syncLayer, syncOnce, type SyncSettings } from "./SyncHarness.ts"
 
 const mixed: CommitFiles = {
@@ -103,6 +105,41 @@ describe("SnapshotSync", () => {
           expect(Buffer.from(yield* tree.read(path)).equals(Buffer.from(entry))).toBe(true)
         }
       }).pipe(Effect.provide(syncLayer({ origin: at.origin, folder: at.store })))
+    })
+  )
+
+  it.live("reports refs that cannot be used, in both ways and over every protocol", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "" })
+      fs.appendFileSync(
+        `${at.gitdir}/packed-refs`,
+        `${at.commit} refs/heads/main\u202eelif\n${at.commit} refs/heads/main\u3000コピー\n`
+      )
+      const old = yield* serveRepository({ gitdir: at.gitdir, protocolV2: false })
+      for (const call of [at, { ...at, ...old }])
+        for (const native of ["off", "required"] as const) {
+          const { warnings } = yield* sync(call, { ref: "main" }, { native })
+          expect(warnings).toEqual([
+            'These refs of the repository have names that cannot be used, and were skipped: "refs/heads/main\u202eelif".'
+          ])
+          expect((yield* sync(call, { ref: "main\u3000コピー" }, { native })).resolvedCommit).toBe(at.commit)
+        }
+    })
+  )
+
+  it.live("asks a server that refuses the fetch for now at most twice, in both ways", () =>
+    Effect.gen(function* () {
+      const store = yield* temporaryFolder
+      for (const native of ["off", "auto", "required"] as const)
+        for (const status of [429, 503]) {
+          const server = yield* httpServer((request, response) => {
+            if (request.method === "GET") advertisement(...listing, flushPacket)(request, response)
+            else response.writeHead(status, { "retry-after": "0" }).end()
+          })
+          const error = yield* Effect.flip(sync({ ...server, store }, {}, { native }))
+          expect([native, error._tag, error.message.includes(String(status))]).toEqual([native, "GitUnreachable", true])
+          expect(server.requests.filter((line) => line.startsWith("POST")).length).toBeLessThanOrEqual(2)
+        }
     })
   )
 
