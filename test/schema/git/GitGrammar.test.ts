@@ -250,8 +250,7 @@ const acceptedRefs: ReadonlyArray<readonly [text: string, normalForm: string]> =
     "a./b",
     "a\u00a0b",
     "main\u3000コピー",
-    "e\u0301",
-    "❤\ufe0f"
+    "e\u0301"
   ].map((ref) => [ref, ref] as const),
   ...["refs/heads/main", "refs/tags/v1", "refs/pull/1/head", "heads/v1", commit].map((ref) => [ref, ref] as const),
   [commit.toUpperCase(), commit],
@@ -297,6 +296,9 @@ const refusedRefs: ReadonlyArray<string> = [
   "a\u202eb",
   "a\ufeffb",
   "a\u115fb",
+  "a\u200db",
+  "a\ufe0f",
+  "a\u2028b",
   "a\ud800",
   "x".repeat(256),
   "é".repeat(128)
