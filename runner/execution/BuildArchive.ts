@@ -14,6 +14,14 @@ const mostBytes = 1024 ** 3
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
+/** Whether a path is such a file of a module, or below such a folder of it. */
+const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
+  for (let part = path; part !== "."; part = posix.dirname(part)) {
+    if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true
+  }
+  return false
+}
+
 interface Entry {
   readonly path: string
   readonly isFolder: boolean
@@ -80,9 +88,7 @@ export const createBuildArchive = Effect.fnUntraced(function* (request: {
 }): Effect.fn.Return<BuildArchive, RunFileFailed> {
   const { root, target } = request
   const entries = yield* listOutputs(root, request.outputs)
-  const forbidden = entries.find(
-    ({ path }) => isModuleFile(posix.basename(path)) && request.moduleFolders.has(posix.dirname(path))
-  )
+  const forbidden = entries.find(({ path }) => isOfModule(path, request.moduleFolders))
   if (forbidden !== undefined) {
     return yield* new RunFileFailed({
       message: `The build output ${JSON.stringify(forbidden.path)} would change the reviewed module. A build may not write configuration.`

@@ -87,5 +87,12 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
   }),
   ...guardsOf("src/dashboard/screens/run/KnownEvents.ts", "test/dashboard/KnownEvents.test.ts", {
     "events: a replay is what the Run says": ["restsAt[last.kind] === run.status", "last.kind in restsAt"]
-  })
+  }),
+  {
+    name: "build: outputs below the tool's own folders",
+    file: "runner/execution/BuildArchive.ts",
+    text: "part = posix.dirname(part)",
+    broken: 'part = "."',
+    test: "test/runner/execution/BuildPoison.test.ts"
+  }
 ]
