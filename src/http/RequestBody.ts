@@ -3,7 +3,7 @@ import { HttpServerRequest } from "effect/http"
 import { readDocument } from "../../runner/document/Documents.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
-import { Exchange } from "./Exchange.ts"
+import { Exchange, type ExchangeShape } from "./Exchange.ts"
 
 const mebibyte = 1024 * 1024
 /** How long a body may take to arrive; a file is allowed more time than typed input. */
@@ -124,8 +124,20 @@ export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: {
   return yield* readBodyBytes(maxBytes, "5 minutes")
 })
 
-/** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. */
+/** The bodies that have been read: a request is admitted again in its transaction, where no document may be read. */
+const readBodies = new WeakMap<ExchangeShape, { readonly limits: JsonLimits; readonly value: unknown }>()
+
+/** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. Read once a request. */
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
+  const exchange = yield* Exchange
+  const known = readBodies.get(exchange)
+  if (known !== undefined && known.limits === limits) return known.value
+  const value = yield* readJson(limits)
+  readBodies.set(exchange, { limits, value })
+  return value
+})
+
+const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
   // Clients set a type of their own choice when there is no body.
