@@ -124,17 +124,26 @@ export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: {
   return yield* readBodyBytes(maxBytes, "5 minutes")
 })
 
+interface ReadBody {
+  readonly limits: JsonLimits
+  readonly value: unknown
+}
+
 /** The bodies that have been read: a request is admitted again in its transaction, where no document may be read. */
-const readBodies = new WeakMap<ExchangeShape, { readonly limits: JsonLimits; readonly value: unknown }>()
+const readBodies = new WeakMap<ExchangeShape, ReadBody>()
+
+/** Readers of one request at the same time read the same value. */
+const remember = (exchange: ExchangeShape, body: ReadBody): unknown => {
+  readBodies.set(exchange, body)
+  return body.value
+}
 
 /** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. Read once a request. */
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
   const exchange = yield* Exchange
   const known = readBodies.get(exchange)
-  if (known !== undefined && known.limits === limits) return known.value
-  const value = yield* readJson(limits)
-  readBodies.set(exchange, { limits, value })
-  return value
+  if (known?.limits === limits) return known.value
+  return remember(exchange, { limits, value: yield* readJson(limits) })
 })
 
 const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
