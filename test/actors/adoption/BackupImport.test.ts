@@ -132,6 +132,30 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       ]) {
         expect((yield* refusal(unreadable))[0]).toBe("backup_unreadable")
       }
+      // Torn at each place of a sample, and changed at each place of what is sealed.
+      const whole = bytesOf(there.one)
+      for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
+        expect((yield* refusal(whole.slice(0, at)))[0]).toBe("backup_unreadable")
+      }
+      const changedAt = (value: string, at: number) =>
+        `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`
+      const [, sealed = ""] = /^(?:[^.]*\.)*([^.]*)$/.exec(there.one.archive) ?? []
+      const begin = there.one.archive.length - sealed.length
+      for (let at = begin; at < there.one.archive.length - 4; at += Math.ceil(sealed.length / 40)) {
+        const archive = changedAt(there.one.archive, at)
+        expect([at, (yield* refusal(bytesOf({ ...there.one, archive })))[0]]).toEqual([at, "backup_unreadable"])
+      }
+      const [dataKey] = there.one.dataKeys
+      if (dataKey === undefined) return yield* Effect.die("no data key")
+      for (const change of [
+        { wrappedKey: changedAt(dataKey.wrappedKey, dataKey.wrappedKey.length - 8) },
+        { recordKind: "state" },
+        { workspaceId },
+        { id: there.one.dataKeys[0]?.id.replace(/.$/, "x") ?? "" }
+      ]) {
+        const file = { ...there.one, dataKeys: [{ ...dataKey, ...change }, ...there.one.dataKeys.slice(1)] }
+        expect([change, (yield* refusal(bytesOf(SealedBackup.make(file))))[0]]).toEqual([change, "backup_unreadable"])
+      }
       for (const file of [text('{"format":"svc.sealed-backup/v2"}'), bytesOf(there.otherFormat)])
         expect(yield* refusal(file)).toEqual(["backup_format_unknown", expect.stringContaining("/v2")])
       expect(yield* refusal(bytesOf(there.whole))).toEqual([

@@ -250,6 +250,55 @@ describe("a Capsule that changes", () => {
   )
 })
 
+describe("a restore that somebody means for something else", () => {
+  tests.live("is not approved by another digest, nor applied twice, nor after another restore", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const sql = yield* SqlClient.SqlClient
+      const one = yield* moved("forged")
+      const other = yield* moved("forged-other")
+      const review = yield* reviewed(one.backup.id)
+      const theirs = yield* reviewed(other.backup.id)
+      const again = yield* reviewed(one.backup.id)
+      const before = yield* written(one.capsuleId)
+      const digest = review.planDigest ?? ""
+      expect(digest).toMatch(/^sha256:/)
+      expect(theirs.planDigest).not.toBe(digest)
+      const forged = [
+        theirs.planDigest ?? "",
+        `sha256:${"0".repeat(64)}`,
+        digest.toUpperCase(),
+        `${digest} `,
+        digest.slice(0, -1),
+        ""
+      ]
+      for (const planDigest of forged) {
+        expect([planDigest, yield* codeOf(runs.approve(context, review.id, { planDigest }))]).toEqual([
+          planDigest,
+          "guard_conflict"
+        ])
+        expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("failed_precondition")
+      }
+      expect(yield* written(one.capsuleId)).toEqual(before)
+
+      const restored = yield* applied(review)
+      expect(restored.status).toBe("succeeded")
+      const after = yield* written(one.capsuleId)
+      expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
+      // The second review was of a Capsule that has changed since.
+      const late = yield* Effect.result(
+        runs.approve(context, again.id, again.planDigest === undefined ? {} : { planDigest: again.planDigest })
+      )
+      if (late._tag === "Success") expect(yield* codeOf(runs.apply(context, again.id, undefined))).not.toBe("")
+      expect(yield* written(one.capsuleId)).toEqual(after)
+      const restores = yield* sql`SELECT id FROM runs WHERE capsule_id = ${one.capsuleId} AND type = 'restore'
+        AND plan_run_id IS NOT NULL`
+      expect(restores).toHaveLength(1)
+    })
+  )
+})
+
 describe("a restore interrupted just before its transaction commits", () => {
   tests.live("has written nothing, and is carried out once when repeated", () =>
     Effect.gen(function* () {
