@@ -1,4 +1,4 @@
-import { Context, Effect, FileSystem, Layer, Option, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
@@ -29,6 +29,10 @@ export interface ServedPlaneOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Stands between the service and the Git server at this origin; returns its own origin. */
   readonly gitThrough?: (origin: string) => Effect.Effect<string, never, Scope.Scope>
+  /** The time of the service; the machine's by default. */
+  readonly clock?: Clock.Clock
+  /** When the service cleans up; by default, never. */
+  readonly cleanup?: Layer.Layer<never>
   /** A client over the writing one, through which the service works. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
@@ -43,6 +47,8 @@ export const freshKey = () => {
 
 /** The whole product on its own port with a Git repository, one person, their token and their session. */
 export const servedPlane = Effect.fnUntraced(function* ({
+  cleanup = cleanupByHand,
+  clock,
   files,
   gitThrough = Effect.succeed,
   settings = {},
@@ -74,22 +80,23 @@ export const servedPlane = Effect.fnUntraced(function* ({
     ),
     Option.none()
   )
-  const services = yield* Layer.build(
+  const building = Layer.build(
     controlPlaneOf(loaded, {
       http: listener(loaded),
       database: (writer ?? Layer.empty).pipe(Layer.provideMerge(Database.layer)),
       runner: machineWith(loaded, Sandbox.layer)
-    }).pipe(Layer.provide(cleanupByHand), Layer.provideMerge(logging({ level: "error", format: "json" })), Layer.fresh)
+    }).pipe(Layer.provide(cleanup), Layer.provideMerge(logging({ level: "error", format: "json" })), Layer.fresh)
   )
+  const services = yield* clock === undefined ? building : Effect.provideService(building, Clock.Clock, clock)
   const { url } = Context.get(services, HttpListener)
   const { subject } = yield* Context.get(services, Users).create(serviceContext, {
     email: "ada@example.test",
     isOperator: false
   })
-  const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, subject, {
-    name: "test",
-    scopes: ["read", "write"]
-  })
+  const newToken = Context.get(services, AccessTokens)
+    .create(serviceContext, subject, { name: "test", scopes: ["read", "write"] })
+    .pipe(Effect.provideService(Clock.Clock, clock ?? (yield* Clock.Clock)))
+  const { secret } = yield* newToken
   const session = yield* Context.get(services, Sessions).open({ subject, method: "password" })
   const asPerson = { cookie: `svc_session=${Redacted.value(session.secret)}`, "sec-fetch-site": "same-origin" }
   const client = yield* makeClient({ baseUrl: url, token: secret })
@@ -161,6 +168,8 @@ export const servedPlane = Effect.fnUntraced(function* ({
   return {
     applied,
     asPerson,
+    /** A new token of the person, for when the first one has expired. */
+    bearer: Effect.map(newToken, (token) => ({ authorization: `Bearer ${Redacted.value(token.secret)}` })),
     call,
     capsule,
     client,
