@@ -52,6 +52,20 @@ const restoreCommit = "actors/execution/RestoreCommit.ts"
 
 const restoreMutants: ReadonlyArray<Mutant> = [
   {
+    name: "configuration: nobody changes what the manifest does not declare",
+    file: "actors/configuration/VariableRules.ts",
+    text: "isFillable(variable) && !mentioned.has(variable.name)",
+    broken: "isFillable(variable) && mentioned.has(variable.name)",
+    test: "test/actors/capsule/InputAuthority.test.ts"
+  },
+  {
+    name: "configuration: nobody removes what is not theirs",
+    file: "actors/configuration/VariablePatch.ts",
+    text: "if (refusal !== undefined) return Result.fail(`variablePatch.remove",
+    broken: "if (refusal === null) return Result.fail(`variablePatch.remove",
+    test: "test/actors/configuration/VariablePatch.test.ts"
+  },
+  {
     name: "re-adoption: the stored configuration matches its digest",
     file: "actors/configuration/InstallConfigStore.ts",
     text: "if (digests.includes(row.digest)) return",

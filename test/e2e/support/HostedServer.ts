@@ -112,6 +112,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } }),
     notesDir: mirror.notesDir,
+    sql: Context.get(services, SqlClient.SqlClient),
     subject,
     token: secret,
     client: yield* makeClient({ baseUrl: url, token: secret }),
