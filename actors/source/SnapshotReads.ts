@@ -69,7 +69,7 @@ export class SnapshotReads extends Context.Service<
         }
         const bytes = yield* Effect.orDie(tree.read(path))
         return {
-          kind: "svc.source-snapshot-file@v1",
+          kind: "svc.source-snapshot-file@v1" as const,
           sourceSnapshotId: snapshot.id,
           path,
           text: yield* decodeText(bytes),
