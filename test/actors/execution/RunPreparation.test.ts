@@ -143,6 +143,16 @@ for (const type of ["plan", "apply"] as const) {
   )
 }
 
+it.live("a module with OpenTofu's own files is checked again for Terraform", () =>
+  Effect.gen(function* () {
+    const module = { status: "needs_attention", findings: ["opentofu_file"] } as const
+    const terraform = { name: "terraform", version: "1.9.0" } as const
+    const again = yield* Effect.flip(prepared("plan", { conditions: { tool: terraform, module } }))
+    expect(again).toMatchObject({ _tag: "RunBlocked", message: "Checked again for terraform" })
+    expect((yield* prepared("plan", { conditions: { module } })).job.tool.name).toBe("opentofu")
+  })
+)
+
 it.live("an apply is refused when an Output used by its plan is no longer offered", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -25,7 +25,7 @@ import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunPlans } from "../../../actors/execution/RunPlans.ts"
 import { RunPreparations } from "../../../actors/run/RunPreparations.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
-import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
+import { CheckImpossible, CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
 import { StoredCommits } from "../../../actors/git-fetch/StoredCommits.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
@@ -286,7 +286,10 @@ export const preparation = (conditions: PlaneConditions) =>
         Layer.mock(StateIndex)({ addressKey: () => Effect.succeed(Redacted.make("address-key")) }),
         unmovedOperator,
         Layer.mock(Audit)({ append: () => Effect.void }),
-        Layer.mock(CompatibilityCheck)({}),
+        Layer.mock(CompatibilityCheck)({
+          check: ({ tool }) =>
+            Effect.fail(new CheckImpossible({ code: "module_not_found", message: `Checked again for ${tool}` }))
+        }),
         Layer.mock(InstallConfigCompilation)({
           annotate: (staged) => staged,
           verdictOf: () => {
