@@ -23,9 +23,24 @@ const defaultLimits: JsonLimits = {
 // characters. The API reads the body again on the thread that answers requests, which takes as long as there are escapes.
 const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 8 * mebibyte, maxStringBytes: 2 * mebibyte }
 
+/** What anybody may send, of whom nothing is known yet. */
+const strangerLimits: JsonLimits = {
+  ...defaultLimits,
+  maxBytes: 64 * 1024,
+  maxDepth: 16,
+  maxNodes: 1000,
+  maxStringBytes: 64 * 1024
+}
+
+/** The endpoints with limits other than most, by `group.endpoint`. */
+const ownLimits: ReadonlyMap<string, JsonLimits> = new Map([
+  ["connections.create", connectionLimits],
+  ["invitations.inspect", strangerLimits],
+  ["invitations.decline", strangerLimits]
+])
+
 /** Body size limits for endpoints, by `group.endpoint`. */
-export const bodyLimitsOf = (endpoint: string): JsonLimits =>
-  endpoint === "connections.create" ? connectionLimits : defaultLimits
+export const bodyLimitsOf = (endpoint: string): JsonLimits => ownLimits.get(endpoint) ?? defaultLimits
 
 const tooLarge = (maxBytes: number) =>
   new ApiError({ code: "request_too_large", message: `The body is larger than ${maxBytes} bytes.` })

@@ -117,12 +117,7 @@ describe("an entrance without a credential", () => {
         const { body, state } = endless()
         const { status } = yield* send(entrance, body, { headers: entrance.path === hook.path ? forge : {} })
         expect([entrance.name, status >= 400 && status < 500]).toEqual([entrance.name, true])
-        const bound =
-          entrance.path === hook.path
-            ? mostDeliveryBytes
-            : entrance.path.startsWith("/api/")
-              ? 1024 * 1024
-              : mostStrangerBytes
+        const bound = entrance.path === hook.path ? mostDeliveryBytes : mostStrangerBytes
         expect([entrance.name, state.pulled <= bound + 8 * pieceBytes]).toEqual([entrance.name, true])
       }
     }).pipe(Effect.provide(application))
