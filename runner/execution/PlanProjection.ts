@@ -1,4 +1,4 @@
-import type { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
@@ -308,6 +308,77 @@ const plannedOutput = ({ isPrivate, shown: { after, name, unknown = false } }: S
   ...(after === undefined ? {} : { value: after })
 })
 
+interface Projecting {
+  readonly redactor: RunRedactor
+  readonly room: Room
+  readonly shownValue: (value: Schema.Json) => Schema.Json
+}
+
+/** The changes of this many resources are projected without a pause: a plan may have a hundred thousand. */
+const changesAtOnce = 50
+
+const shownReferences = (
+  hide: Hide,
+  { attribute, inputs, resources, ...rest }: ChangeReferences
+): ChangeReferences => ({
+  ...rest,
+  ...(attribute === undefined ? {} : { attribute: hide.name(attribute) }),
+  ...(inputs === undefined ? {} : { inputs: inputs.map((input) => hide.name(input)) }),
+  ...(resources === undefined ? {} : { resources: resources.map((address) => hide.address(address)) })
+})
+
+const shownAttribute = (
+  hide: Hide,
+  shownValue: Projecting["shownValue"],
+  { after, before, name, unknownPaths, ...rest }: Attribute
+): Attribute => ({
+  ...rest,
+  name: hide.name(name),
+  ...(before === undefined ? {} : { before: shownValue(hide.json(before)) }),
+  ...(after === undefined ? {} : { after: shownValue(hide.json(after)) }),
+  ...(unknownPaths === undefined
+    ? {}
+    : {
+        unknownPaths: unknownPaths.map((path) =>
+          path.map((step) => (typeof step === "string" ? hide.text(step) : step))
+        )
+      })
+})
+
+/** What reviewers see of changes to resources, some at a time, so that nobody waits for a long plan. */
+const projectedChanges = Effect.fnUntraced(function* (
+  { redactor, room, shownValue }: Projecting,
+  planned: PlanDocument["resource_changes"],
+  referencesOf: (address: string, names: ReadonlyArray<string>) => ReadonlyArray<ChangeReferences> | undefined
+) {
+  const changes = (planned ?? []).filter(isShown)
+  const projected: Array<ResourceChange> = []
+  for (let from = 0; from < changes.length; from += changesAtOnce) {
+    const { left } = room
+    const some = yield* redacted(redactor, (hide) => {
+      // Rendered twice.
+      room.left = left
+      return changes.slice(from, from + changesAtOnce).map((planned): ResourceChange => {
+        const change = resourceChange(planned, room)
+        const names = change.changedAttributes.map(({ name }) => name)
+        const references = referencesOf(change.address, names) ?? []
+        return {
+          ...change,
+          ...(references.length === 0 ? {} : { references: references.map((one) => shownReferences(hide, one)) }),
+          address: hide.address(change.address),
+          ...(change.reason === undefined ? {} : { reason: hide.address(change.reason) }),
+          ...(change.importing?.id === undefined ? {} : { importing: { id: hide.text(change.importing.id) } }),
+          ...(change.previousAddress === undefined ? {} : { previousAddress: hide.address(change.previousAddress) }),
+          changedAttributes: change.changedAttributes.map((one) => shownAttribute(hide, shownValue, one))
+        }
+      })
+    })
+    projected.push(...some)
+    yield* Effect.yieldNow
+  }
+  return projected
+})
+
 /**
  * What reviewers see of a plan: first the tool's own marks for sensitive and unknown values are applied, then the redactor
  * processes every remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and
@@ -320,67 +391,31 @@ export const projectPlan = (
   shownValue: (value: Schema.Json) => Schema.Json = (value) => value,
   known: ProjectedOutputs = {}
 ): Effect.Effect<PlanProjection> =>
-  redacted(redactor, (hide) => {
+  Effect.gen(function* () {
     const room: Room = { left: longValuesInAll }
-    // Capsules that consume the Outputs must not depend on the size of the resources' values.
-    const outputRoom: Room = { left: longValuesInAll }
-    const attribute = (shown: Attribute): Attribute => ({
-      ...shown,
-      name: hide.name(shown.name),
-      ...(shown.before === undefined ? {} : { before: shownValue(hide.json(shown.before)) }),
-      ...(shown.after === undefined ? {} : { after: shownValue(hide.json(shown.after)) }),
-      ...(shown.unknownPaths === undefined
-        ? {}
-        : {
-            unknownPaths: shown.unknownPaths.map((path) =>
-              path.map((step) => (typeof step === "string" ? hide.text(step) : step))
-            )
-          })
-    })
     const referencesOf = planReferences(plan.configuration?.root_module)
-    const references = ({ attribute: name, inputs, resources: addresses, ...rest }: ChangeReferences) => ({
-      ...rest,
-      ...(name === undefined ? {} : { attribute: hide.name(name) }),
-      ...(inputs === undefined ? {} : { inputs: inputs.map((input) => hide.name(input)) }),
-      ...(addresses === undefined ? {} : { resources: addresses.map((address) => hide.address(address)) })
+    const projecting = { redactor, room, shownValue }
+    const resourceChanges = yield* projectedChanges(projecting, plan.resource_changes, referencesOf)
+    const resourceDrift = yield* projectedChanges(projecting, plan.resource_drift, () => undefined)
+    return yield* redacted(redactor, (hide) => {
+      // Capsules that consume the Outputs must not depend on the size of the resources' values.
+      const outputRoom: Room = { left: longValuesInAll }
+      const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
+        change,
+        ...shownOutput(hide, name, change, outputMarks(plan, known, name, change), known, outputRoom)
+      }))
+      return {
+        summary: planSummary(plan.resource_changes ?? []),
+        resourceChanges,
+        resourceDrift,
+        outputChanges: outputs
+          .filter(({ change, shown }) => !isNoOperation(change) || shown.reason !== undefined)
+          .map(({ shown: { after, before, ...rest } }) => ({
+            ...rest,
+            ...(before === undefined ? {} : { before: shownValue(before) }),
+            ...(after === undefined ? {} : { after: shownValue(after) })
+          })),
+        plannedOutputs: outputs.filter(({ change }) => !change.actions.includes("delete")).map(plannedOutput)
+      }
     })
-    const withReferences = (change: ResourceChange): ResourceChange => {
-      const found = referencesOf(
-        change.address,
-        change.changedAttributes.map(({ name }) => name)
-      )
-      return found === undefined || found.length === 0 ? change : { ...change, references: found.map(references) }
-    }
-    const resources = (
-      planned: PlanDocument["resource_changes"],
-      described: (change: ResourceChange) => ResourceChange = (change) => change
-    ) =>
-      (planned ?? [])
-        .filter(isShown)
-        .map((change) => described(resourceChange(change, room)))
-        .map((change) => ({
-          ...change,
-          address: hide.address(change.address),
-          ...(change.reason === undefined ? {} : { reason: hide.address(change.reason) }),
-          ...(change.importing?.id === undefined ? {} : { importing: { id: hide.text(change.importing.id) } }),
-          ...(change.previousAddress === undefined ? {} : { previousAddress: hide.address(change.previousAddress) }),
-          changedAttributes: change.changedAttributes.map(attribute)
-        }))
-    const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
-      change,
-      ...shownOutput(hide, name, change, outputMarks(plan, known, name, change), known, outputRoom)
-    }))
-    return {
-      summary: planSummary(plan.resource_changes ?? []),
-      resourceChanges: resources(plan.resource_changes, withReferences),
-      resourceDrift: resources(plan.resource_drift),
-      outputChanges: outputs
-        .filter(({ change, shown }) => !isNoOperation(change) || shown.reason !== undefined)
-        .map(({ shown: { after, before, ...rest } }) => ({
-          ...rest,
-          ...(before === undefined ? {} : { before: shownValue(before) }),
-          ...(after === undefined ? {} : { after: shownValue(after) })
-        })),
-      plannedOutputs: outputs.filter(({ change }) => !change.actions.includes("delete")).map(plannedOutput)
-    }
   })

@@ -241,6 +241,29 @@ describe("projectPlan", () => {
     expect(plannedOutputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name)).toEqual(["revealed"])
   })
 
+  test("a long plan is projected in parts, with the same limits for all of them", () => {
+    const value = "x".repeat(900 * 1024)
+    const many = Array.from({ length: 1000 }, (_, index) => ({
+      ...change(["create"], { after: { long: index % 100 === 0 ? value : "short" } }),
+      address: `demo.it[${index}]`
+    }))
+    const longest = { items: 0 }
+    const redactor = directRedactor(new Redactor([]))
+    const counting: typeof redactor = {
+      ...redactor,
+      items: (items) => {
+        longest.items = Math.max(longest.items, items.length)
+        return redactor.items(items)
+      }
+    }
+    const { resourceChanges } = Effect.runSync(projectPlan(planOf({ resource_changes: many }), counting))
+    expect(resourceChanges.map(({ address }) => address)).toEqual(many.map(({ address }) => address))
+    expect(longest.items).toBeLessThan(1000)
+    // The long values of all parts share 4 MiB.
+    const shown = resourceChanges.filter(({ changedAttributes }) => JSON.stringify(changedAttributes).includes(value))
+    expect(shown).toHaveLength(4)
+  })
+
   test("the redactor runs last", () => {
     const plan = planOf({
       resource_changes: [
