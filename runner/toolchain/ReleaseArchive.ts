@@ -1,8 +1,25 @@
+import { createReadStream } from "node:fs"
+import { pipeline } from "node:stream"
+import { createGunzip } from "node:zlib"
 import { Effect, FileSystem, Path } from "effect"
 import { extract } from "tar"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const largestExecutable = 1024 ** 3
+/** What an archive unpacks to, with everything besides the executable: licences, a change log. */
+const mostUnpacked = largestExecutable + 64 * 1024 ** 2
+
+/** Whether a compressed file unpacks to at most so many bytes; it is unpacked no further than that. */
+const unpacksWithin = async (file: string, most: number): Promise<boolean> => {
+  let length = 0
+  // An error of the file ends its contents too.
+  const contents = pipeline(createReadStream(file), createGunzip(), () => {})
+  for await (const chunk of contents) {
+    length += chunk.length
+    if (length > most) return false
+  }
+  return true
+}
 
 const refuse = (message: string) =>
   new ToolDownloadFailed({
@@ -13,15 +30,19 @@ const refuse = (message: string) =>
 
 /**
  * Extracts the one executable from a verified release archive; nothing else is written. Returns its path. Fails with
- * `ToolDownloadFailed` "archive".
+ * `ToolDownloadFailed` "archive", also where the archive unpacks to more than `most` bytes: it stops there.
  */
 export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   archive: string,
   folder: string,
-  executable: string
+  executable: string,
+  most: number = mostUnpacked
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const cannot = () => refuse("The archive of the release cannot be unpacked.")
+  if (!(yield* Effect.tryPromise({ try: () => unpacksWithin(archive, most), catch: cannot })))
+    return yield* refuse(`The archive of the release unpacks to more than ${most} bytes.`)
   yield* Effect.tryPromise({
     try: () =>
       extract({
@@ -35,7 +56,7 @@ export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
           "type" in entry &&
           entry.type === "File"
       }),
-    catch: () => refuse("The archive of the release cannot be unpacked.")
+    catch: cannot
   })
   const file = path.join(folder, executable)
   if (!(yield* fileSystem.exists(file))) {
