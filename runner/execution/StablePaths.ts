@@ -63,7 +63,10 @@ export class StablePaths extends Context.Service<
   StablePaths,
   {
     /** The path for the Run's sandbox folder, until the Scope closes. */
-    readonly hold: (job: RunJob, runFolder: string) => Effect.Effect<string, RunFileFailed, Scope.Scope>
+    readonly hold: (
+      job: Pick<RunJob, "addressKey">,
+      runFolder: string
+    ) => Effect.Effect<string, RunFileFailed, Scope.Scope>
   }
 >()("svc/execution/StablePaths") {
   static readonly layer = Layer.effect(
@@ -89,7 +92,7 @@ export class StablePaths extends Context.Service<
           if (entry.users === 0) turns.delete(name)
         })
 
-      const hold = Effect.fn("StablePaths.hold")(function* (job: RunJob, runFolder: string) {
+      const hold = Effect.fn("StablePaths.hold")(function* (job: Pick<RunJob, "addressKey">, runFolder: string) {
         const own = runFolderPaths(runFolder).sandbox
         const inside = sandbox.insideRoot(own)
         if (inside !== own || job.addressKey === undefined) return inside

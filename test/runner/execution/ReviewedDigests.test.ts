@@ -49,6 +49,7 @@ tests.live("a plan file other than the reviewed one is refused before anything e
     }
     const control = {
       runFolder: yield* temporaryFolder,
+      insideRoot: "/capsule",
       cancelRequested: Effect.never,
       sink: { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void },
       serverPaths: { shown: (text: string) => text, planned: (text: string) => text, add: () => {} }
