@@ -1,9 +1,14 @@
 import { expect } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { MailSettings } from "../../../actors/mail/MailSettings.ts"
 import { newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "./support/AccountServer.ts"
 
+const mailing = Layer.succeed(MailSettings, {
+  origin: { baseUrl: "http://127.0.0.1:8787", name: "svc", language: "en" as const }
+})
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
@@ -85,6 +90,37 @@ it.effect("after it has been withdrawn or declined, a link is unknown", () =>
       expect((yield* call("/api/v1/invitations/decline", { body: { secret } })).status).toBe(404)
     }
   }).pipe(fresh)
+)
+
+it.effect("a mail too many is answered 429 with the time to wait: of a person, a Workspace or the server", () =>
+  Effect.gen(function* () {
+    const { headers, id, path } = yield* setting
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("olga")
+    const limits = [
+      { most: 30, sender: "own", workspace: null, whose: "You have" },
+      { most: 100, sender: subject, workspace: id, whose: "The people of this Workspace have" },
+      { most: 300, sender: subject, workspace: null, whose: "The people of this server have" }
+    ]
+    const [own] = yield* sql`SELECT subject FROM memberships WHERE workspace_id = ${id}`
+    for (const { most, sender, whose, workspace } of limits) {
+      yield* sql`DELETE FROM mails`
+      yield* sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most})
+        INSERT INTO mails (id, recipient, sender, workspace_id, kind, attempts, next_at, expires_at, created_at)
+        SELECT 'mail_' || i, 'x' || i || '@example.com', ${sender === "own" ? String(own?.["subject"]) : sender}, ${workspace},
+          'invitation', 0, '1970-01-01T00:00:00.000Z', '1970-01-02T00:00:00.000Z', '1970-01-01T00:00:00.000Z' FROM n`
+      for (const route of ["invitations", "members"]) {
+        const answer = yield* call(`${path}/${route}`, { body: { email: "eve@example.com", role: "viewer" }, headers })
+        expect(answer).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
+        expect(answer.raw).toContain(whose)
+        expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000)
+      }
+      // A link that the inviter passes on sends nothing.
+      const link = yield* call(`${path}/invitations`, { body: { role: "viewer" }, headers })
+      expect(link.status).toBe(201)
+    }
+    expect(yield* sql`SELECT id FROM invitations WHERE email IS NOT NULL`).toEqual([])
+  }).pipe(Effect.provide(Layer.fresh(AccountServer.layer).pipe(Layer.provide(mailing))))
 )
 
 it.effect("attempts to guess secrets are limited, signed in or not", () =>
