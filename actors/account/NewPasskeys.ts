@@ -12,8 +12,17 @@ import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
-// Most of a megabyte with its dependencies, so it is not loaded until the first use of a passkey.
-export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
+/**
+ * The library, loaded at the first use of a passkey, since it is most of a megabyte. Attestation is never asked for, so it has no
+ * roots to verify: otherwise it would fetch lists of revoked certificates from addresses in an answer.
+ */
+export const webauthn = Effect.promise(async () => {
+  const library = await import("@simplewebauthn/server")
+  for (const identifier of ["android-key", "android-safetynet", "apple"] as const) {
+    library.SettingsService.setRootCertificates({ identifier, certificates: [] })
+  }
+  return library
+})
 
 /** 1,023 bytes (WebAuthn Level 3, 7.1 step 25) as base64url. */
 const longestCredentialId = 1364

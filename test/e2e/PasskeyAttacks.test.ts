@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test"
 import { randomBytes } from "node:crypto"
+import { SettingsService } from "@simplewebauthn/server"
 import { Effect } from "effect"
 import { makeAuthenticator, type Situation } from "../src/accounts/support/SoftAuthenticator.ts"
 import { it } from "../support/Effect.ts"
@@ -294,6 +295,11 @@ it.live("registers a passkey once, from this site, and never in place of somebod
     const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
     expect(raced.toSorted()).toEqual([201, 409])
     expect(yield* stored).toHaveLength(3)
+    // With a root to verify against, the library would fetch a list of revoked certificates from any address that a
+    // certificate in the answer names.
+    for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
+      expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
+    }
   }).pipe(Effect.provide(quietPlatform))
 )
 
