@@ -1,10 +1,8 @@
-import { Effect, Layer, Schedule, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Schedule } from "effect"
 import { RunFolders } from "../runner/execution/RunFolders.ts"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
-import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
-import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
-import { handedOver } from "./ActorClient.ts"
+import { ActorHost } from "./Actor.ts"
+import { DueWork } from "./due-work/DueWork.ts"
 import { agents, workForAgents } from "./agent/AgentLayers.ts"
 import { pools } from "./pool/PoolLayers.ts"
 import * as ProfilePools from "./configuration/ProfilePools.ts"
@@ -26,7 +24,6 @@ import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
 import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
-import { cluster } from "./cluster/Cluster.ts"
 import { ConfigSuccession } from "./succession/ConfigSuccession.ts"
 import { DriftSchedule } from "./capsule/DriftSchedule.ts"
 import { OperatorSuccession } from "./succession/OperatorSuccession.ts"
@@ -96,7 +93,7 @@ import { RunExecutions } from "./execution/RunExecution.ts"
 import { RunCancels } from "./run/RunCancels.ts"
 import { OutdatedPlans } from "./execution/OutdatedPlans.ts"
 import { RunExecutor } from "./execution/RunExecutor.ts"
-import * as RunHandoverLive from "./run/RunHandoverLive.ts"
+import { RunHandover } from "./execution/RunHandover.ts"
 import { RunJournal } from "./run/RunJournal.ts"
 import { RecordRemoval } from "./retention/RecordRemoval.ts"
 import { StoredBytes } from "./retention/StoredBytes.ts"
@@ -128,8 +125,6 @@ import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source-commands/SourcesLive.ts"
 import { makeSyncExecution } from "./execution/SyncExecution.ts"
 import { Teams } from "./team/Teams.ts"
-import { rowShape } from "./database/Table.ts"
-import { Timestamp } from "../schema/records/Primitives.ts"
 
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
@@ -242,26 +237,6 @@ const behaviors = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, StateAdoption.layer))
 )
 
-const OpenCoordinator = rowShape({
-  id: Schema.String,
-  kind: Schema.Literals(["install", "revision"]),
-  updated_at: Timestamp
-})
-
-/** Hand-overs are redelivered automatically; this wakes a coordinator whose hand-over was lost for any other reason. */
-const wakeCoordinators = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const installs = yield* InstallPlanActor.client
-  const revisions = yield* RevisionPlanActor.client
-  const open = yield* OpenCoordinator.rows(sql)`
-    SELECT id, 'install' AS kind, updated_at FROM install_plans WHERE ${sql.literal(coordinatorUnderWay)}
-    UNION ALL SELECT id, 'revision' AS kind, updated_at FROM revision_plans WHERE ${sql.literal(coordinatorUnderWay)}`
-  for (const { id, kind, updated_at } of open) {
-    const actor = kind === "install" ? installs(id) : revisions(id)
-    yield* handedOver(actor.Advance({ cause: `start after ${updated_at}` }, { discard: true }))
-  }
-}).pipe(Effect.orDie)
-
 /** The Runs of a previous process are settled first; only afterwards are Runs taken from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -271,12 +246,10 @@ const work = Layer.effectDiscard(
     yield* recovery.recover
     yield* (yield* LeftOverStates).takeOver
     yield* (yield* StaleReasons).compareUnread
-    yield* wakeCoordinators
-    const interfaces = yield* InterfaceSettlement
-    yield* interfaces.resume
     yield* workForAgents
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
+    yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(readWholeBacklog)
     // Archives are kept for a day after their last record has been removed: a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
@@ -340,8 +313,8 @@ export const layer = Layer.mergeAll(
   Layer.provide(moduleSteps),
   Layer.provideMerge(ApplyRecovery.layer),
   Layer.provideMerge(settlements),
-  Layer.provide(RunHandoverLive.layer),
+  Layer.provide(RunHandover.layer),
   Layer.provideMerge(inspection),
   Layer.provideMerge(stores),
-  Layer.provide(cluster)
+  Layer.provide(Layer.mergeAll(DueWork.layer, ActorHost.layer))
 )

@@ -7,9 +7,11 @@ import type {
   InstallConfigId,
   ProjectId,
   SourceId,
+  SourceSnapshotId,
   StateVersionId,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
+import type { RunTrigger } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { fenceColumns } from "./AuthorityColumns.ts"
 import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
@@ -67,6 +69,14 @@ export class CapsuleLedger extends Context.Service<
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Schedules a comparison of all consumers of this Capsule for the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
+    /** Marks the Capsules that may follow this snapshot of their lane. The step that clears the mark decides. */
+    readonly followDue: (found: {
+      readonly sourceId: SourceId
+      readonly snapshotId: SourceSnapshotId
+      readonly look: RunTrigger
+    }) => Effect.Effect<void>
+    /** The mark of a Capsule has been followed. */
+    readonly followed: (id: CapsuleId) => Effect.Effect<void>
     /** The Source's Capsules no longer take up later what a look of it has found. */
     readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
@@ -160,6 +170,31 @@ export class CapsuleLedger extends Context.Service<
           UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`
       }, Effect.orDie)
 
+      const followDue: CapsuleLedger["Service"]["followDue"] = Effect.fnUntraced(function* ({
+        look,
+        snapshotId,
+        sourceId
+      }) {
+        // Excludes those that have already decided about this snapshot under their current authority and state.
+        yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { follow_snapshot_id: snapshotId, follow_look: look })}
+          WHERE id IN (SELECT c.id FROM capsules c
+            JOIN source_snapshots s ON s.id = ${snapshotId}
+            WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}
+              AND c.adopted_ref = s.ref AND c.adopted_path = s.path
+              AND NOT EXISTS (SELECT 1 FROM auto_update_decisions d
+                WHERE d.capsule_id = c.id AND d.source_snapshot_id = s.id
+                  AND (d.run_id IS NOT NULL OR d.reason IN ('already_applied', 'pinned', 'planned_before'))
+                  AND d.execution_authority_epoch = c.execution_authority_epoch
+                  AND d.state_generation = c.current_state_generation))`
+      }, Effect.orDie)
+
+      const followed = (id: CapsuleId) =>
+        Effect.orDie(
+          Effect.asVoid(
+            sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { follow_snapshot_id: null, follow_look: null })} WHERE id = ${id}`
+          )
+        )
+
       const forgetDeferred = Effect.fnUntraced(function* (sourceId: SourceId) {
         yield* sql`UPDATE capsules SET deferred_snapshot_id = NULL, updated_at = ${yield* now}
           WHERE source_id = ${sourceId} AND deferred_snapshot_id IS NOT NULL`
@@ -181,6 +216,8 @@ export class CapsuleLedger extends Context.Service<
         setStaleReasons,
         credentialRenewed,
         consumersUnread,
+        followDue,
+        followed,
         forgetDeferred,
         ofLane
       })

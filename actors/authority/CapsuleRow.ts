@@ -8,6 +8,7 @@ import {
   DriftStatus,
   ReleaseReason
 } from "../../schema/records/Capsule.ts"
+import { RunTrigger } from "../../schema/records/Run.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import {
@@ -78,6 +79,9 @@ export const CapsuleRow = table(
     auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
     /** A snapshot of the lane whose plan could not be queued because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    /** The newest snapshot of the lane that the Capsule has to decide about, and what started the look that found it. */
+    follow_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    follow_look: Schema.NullOr(RunTrigger),
     stale_reasons: StaleReasonsJson,
     inputs_compared: Flag,
     /** The plan of the rollback that pins the Capsule, along with the reason and choice of the person who applied it. */

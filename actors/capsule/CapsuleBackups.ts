@@ -6,7 +6,7 @@ import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { BackupId, CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"

@@ -3,10 +3,15 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { actorLayer, handle } from "../ActorLayer.ts"
+import { actorLayer, commandsTo, handle } from "../Actor.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { rowShape } from "../database/Table.ts"
+import { DueWork } from "../due-work/DueWork.ts"
+import { RunHandover } from "../execution/RunHandover.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
@@ -27,7 +32,7 @@ import { releaseCapsule } from "./CapsuleRelease.ts"
 import { confirmImport } from "./ImportConfirmation.ts"
 import { applyFollowed } from "./FollowedApply.ts"
 import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
-import { followDeferred, followLane } from "./LaneFollowing.ts"
+import { followDeferred, followDue } from "./LaneFollowing.ts"
 import { removeCapsule, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
@@ -35,8 +40,11 @@ import { PathFilters } from "../staleness/PathFilters.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { StateVersions } from "../state/StateVersions.ts"
-import { CapsuleId } from "../../schema/records/Ids.ts"
+import { CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
+
+/** Plans that auto-update has started and that wait to be followed. A Run with a coordinator is followed by that. */
+const FollowedPlan = rowShape({ id: RunId, capsule_id: CapsuleId, workspace_id: WorkspaceId })
 
 /** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
 export const layer = actorLayer(
@@ -59,6 +67,7 @@ export const layer = actorLayer(
       LeftOverStates,
       PathFilters,
       Receipts,
+      RunHandover,
       RunLedger,
       RunLifecycle,
       RunQueue,
@@ -71,6 +80,28 @@ export const layer = actorLayer(
       Vault
     )
     const serving = provideCaptured(services)
+    const due = yield* DueWork
+    const read = yield* ReadSql
+    const send = yield* commandsTo(CapsuleActor)
+
+    yield* due.serve({
+      kind: "follow_lane",
+      due: Effect.orDie(
+        CapsuleRow.some(read, "id", "workspace_id")`SELECT id, workspace_id FROM capsules
+          WHERE follow_snapshot_id IS NOT NULL ORDER BY id`
+      ),
+      step: ({ id }) => send(id, "FollowLane", undefined)
+    })
+    yield* due.serve({
+      kind: "apply_plan",
+      due: Effect.orDie(
+        FollowedPlan.rows(
+          read
+        )`SELECT r.id, r.capsule_id, r.workspace_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id
+          WHERE r.coordinator_id IS NULL AND r.capsule_id IS NOT NULL ORDER BY r.id`
+      ),
+      step: ({ capsule_id, id }) => send(capsule_id, "ApplyFollowed", { planRunId: id })
+    })
 
     return (id: CapsuleId) => {
       const load = Effect.gen(function* () {
@@ -108,7 +139,7 @@ export const layer = actorLayer(
           adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(serving),
         DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
           discardLeftOver(leftOverStateId, context, load).pipe(serving),
-        FollowLane: ({ payload: { look, sourceSnapshotId } }) => followLane(id, sourceSnapshotId, look).pipe(serving),
+        FollowLane: () => followDue(id).pipe(serving),
         FollowDeferred: () => followDeferred(id).pipe(serving),
         ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(serving)
       })

@@ -5,7 +5,7 @@ import type { CapsuleId, RunGroupId, WorkspaceId } from "../../schema/records/Id
 import type { SkippedCapsule } from "../../schema/records/RunGroup.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { dependencyOrder } from "./DependencyOrder.ts"

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /** Retries Capsules that could not plan for their lane because the queue was full. */

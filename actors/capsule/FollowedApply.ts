@@ -7,6 +7,7 @@ import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
+import { RunHandover } from "../execution/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
@@ -48,7 +49,7 @@ const followedPlan = Effect.fnUntraced(function* (
  * that would destroy or replace something still waits for a person, and so does a configuration that has never been applied. The
  * usual approval rules apply: the service's approval counts if a rule names automation.
  */
-export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
+const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
   const runs = yield* CapsuleRuns
@@ -102,4 +103,10 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
       )
     )
   )
+})
+
+/** Follows a plan of auto-update as above and clears its mark, in one transaction. */
+export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  yield* (yield* RunHandover).followed(planRunId).pipe(Effect.andThen(applyPlan(planRunId)), transaction(sql))
 })

@@ -154,6 +154,18 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   )
 })
 
+/** Decides about the newest snapshot that a look has found in the lane, and clears its mark, in one transaction. */
+export const followDue = Effect.fn("Capsule.followDue")(function* (capsuleId: CapsuleId) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  yield* Effect.gen(function* () {
+    const capsule = yield* capsules.find(capsuleId)
+    if (capsule?.follow_snapshot_id == null) return
+    yield* capsules.followed(capsuleId)
+    yield* followLane(capsuleId, capsule.follow_snapshot_id, capsule.follow_look ?? undefined)
+  }).pipe(transaction(sql))
+})
+
 /** Like the above, for a snapshot whose plan was delayed by a full queue or a pause. */
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

@@ -36,17 +36,11 @@ export const expirePlans = Effect.gen(function* () {
   for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
-/** Receipts and processed messages past the idempotency window, and syncs that found nothing. */
+/** Receipts past the idempotency window, and syncs that found nothing. */
 export const purge = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(retention.idempotency))
   yield* (yield* RunLedger).purgeQuiet(yield* before(retention.quietLook))
-  yield* Effect.ignore(sql`DELETE FROM cluster_replies WHERE request_id IN (
-    SELECT id FROM cluster_messages WHERE processed AND last_read < ${yield* before(retention.idempotency)})`)
-  yield* Effect.ignore(
-    sql`DELETE FROM cluster_messages WHERE processed AND last_read < ${yield* before(retention.idempotency)}`
-  )
 })
 
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>

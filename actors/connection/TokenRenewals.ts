@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 

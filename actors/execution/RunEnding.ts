@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { RunEvidence } from "../../schema/records/Run.ts"
-import type { RunHandover } from "../run/RunHandover.ts"
+import type { RunHandover } from "./RunHandover.ts"
 import { holdOf } from "../run/RunHold.ts"
 import type { RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"

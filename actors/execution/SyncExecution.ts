@@ -11,7 +11,7 @@ import { derivedId, now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
-import { RunHandover } from "../run/RunHandover.ts"
+import { RunHandover } from "./RunHandover.ts"
 import { type HoldLost, holdOf, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
@@ -142,8 +142,7 @@ export const makeSyncExecution = Effect.gen(function* () {
         sourceId,
         snapshotId: found.id,
         autoUpdate: spec.intent === "observe",
-        look: run.trigger_kind,
-        cause: run.id
+        look: run.trigger_kind
       })
     }
     const reused = fetched.kind === "known"

@@ -3,16 +3,18 @@ import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
-import { handedOver } from "../ActorClient.ts"
-import { ActorHost } from "../ActorHost.ts"
-import { actorLayer, handle } from "../ActorLayer.ts"
+import { actorLayer, commandsTo, handle } from "../Actor.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
+import { DueWork } from "../due-work/DueWork.ts"
+import { RunHandover } from "../execution/RunHandover.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
@@ -24,13 +26,16 @@ import { checkInstallRequest } from "./InstallPlanRequest.ts"
 import { readInstallPlan, StoredActorJson, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
-import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { InstallPlanId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
-/** The install coordinator: created once per key, then advanced by hand-overs and requests. */
+/** A plan whose first step, or the step after the end of one of its Runs, is due. */
+const DuePlan = rowShape({ id: InstallPlanId, workspace_id: WorkspaceId })
+
+/** The install coordinator: created once per key, then advanced as its Runs end, and by requests. */
 export const layer = actorLayer(
   InstallPlanActor,
   InstallPlanId,
@@ -55,8 +60,18 @@ export const layer = actorLayer(
       StateAdoption,
       StateVersions
     )
-    const client = yield* InstallPlanActor.client
-    yield* (yield* ActorHost).surround(InstallPlanActor.type, (id) => steps.prepared(InstallPlanId.make(id)))
+    const due = yield* DueWork
+    const read = yield* ReadSql
+    const handover = yield* RunHandover
+    const send = yield* commandsTo(InstallPlanActor)
+    yield* due.serve({
+      kind: "install_plan",
+      due: Effect.orDie(DuePlan.rows(read)`SELECT id, workspace_id FROM install_plans
+          WHERE phase = 'syncing_source' AND sync_run_id IS NULL
+        UNION SELECT r.coordinator_id, r.workspace_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id
+          WHERE r.coordinator_kind = 'install_plan' ORDER BY id`),
+      step: ({ id }) => send(id, "Advance", undefined)
+    })
 
     return (id: InstallPlanId) => {
       const load = Effect.gen(function* () {
@@ -88,7 +103,7 @@ export const layer = actorLayer(
                 data: { capsule: request.capsule.name, environment: request.capsule.environment },
                 requestId: context.requestId
               })
-              yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+              yield* sql.afterCommit(due.wake)
               return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
             })
             return yield* receipts.once(
@@ -101,16 +116,19 @@ export const layer = actorLayer(
           provideCaptured(services)
         ),
 
-        Reconcile: Effect.fnUntraced(function* () {
-          yield* load
-          yield* steps.step(id)
-          return yield* load
-        }, transaction(sql)),
+        Reconcile: () =>
+          Effect.gen(function* () {
+            yield* load
+            yield* steps.step(id)
+            return yield* load
+          }).pipe(transaction(sql), steps.prepared(id)),
 
         // Takes every step that is due, so that the service advances without polling.
-        Advance: Effect.fnUntraced(function* () {
-          while (yield* steps.step(id)) yield* Effect.void
-        })
+        Advance: () =>
+          Effect.gen(function* () {
+            yield* handover.coordinatorFollowed(id)
+            while (yield* steps.step(id)) yield* Effect.void
+          }).pipe(transaction(sql), steps.prepared(id))
       })
     }
   })

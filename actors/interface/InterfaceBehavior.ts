@@ -2,10 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
-import { handedOver } from "../ActorClient.ts"
-import { actorLayer, handle } from "../ActorLayer.ts"
+import { actorLayer, commandsTo, handle } from "../Actor.ts"
 import { Audit } from "../audit/Audit.ts"
+import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
+import { DueWork } from "../due-work/DueWork.ts"
 import { now } from "../Identity.ts"
 import { CapsuleId } from "../../schema/records/Ids.ts"
 import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
@@ -19,7 +20,21 @@ export const layer = actorLayer(
     const sql = yield* SqlClient.SqlClient
     const materialization = yield* InterfaceMaterialization
     const audit = yield* Audit
-    const client = yield* InterfaceActor.client
+    const due = yield* DueWork
+    const read = yield* ReadSql
+    const send = yield* commandsTo(InterfaceActor)
+
+    const pending = IntentRow.some(
+      read,
+      "id",
+      "capsule_id",
+      "workspace_id"
+    )`SELECT id, capsule_id, workspace_id FROM interface_intents WHERE status = 'pending' ORDER BY created_at, id`
+    yield* due.serve({
+      kind: "interface",
+      due: Effect.orDie(pending),
+      step: ({ capsule_id, id }) => send(capsule_id, "Materialize", { intentId: id })
+    })
 
     return (capsuleId: CapsuleId) => {
       const load = Effect.fnUntraced(function* (intentId: string) {
@@ -30,7 +45,7 @@ export const layer = actorLayer(
       })
 
       return handle(InterfaceActor, {
-        Materialize: ({ payload: { attempt, intentId } }) => materialization.materialize(intentId, attempt),
+        Materialize: ({ payload: { intentId } }) => materialization.materialize(intentId).pipe(transaction(sql)),
 
         Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {
           const intent = yield* load(intentId)
@@ -56,7 +71,7 @@ export const layer = actorLayer(
             data: { key: intent.interface_key, code: expected.code, attempt },
             requestId: context.requestId
           })
-          yield* handedOver(client(capsuleId).Materialize({ intentId, attempt }, { discard: true }))
+          yield* sql.afterCommit(due.wake)
           return toFailure(yield* load(intentId))
         }, transaction(sql))
       })

@@ -20,8 +20,8 @@ const Installer = rowShape({ subject: Subject })
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {
-    /** Runs in the caller's transaction. Repeatable: an intent that is done, superseded or from another attempt is left alone. */
-    readonly materialize: (intentId: string, attempt: number) => Effect.Effect<void>
+    /** Runs in the caller's transaction. Repeatable: an intent that is done or superseded is left alone. */
+    readonly materialize: (intentId: string) => Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceMaterialization") {
   static readonly layer = Layer.effect(
@@ -136,9 +136,9 @@ const make = Effect.gen(function* () {
     return "done" as const
   })
 
-  const materialize = Effect.fn("InterfaceMaterialization.materialize")(function* (intentId: string, attempt: number) {
+  const materialize = Effect.fn("InterfaceMaterialization.materialize")(function* (intentId: string) {
     const [intent] = yield* Effect.orDie(IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId}`)
-    if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
+    if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
       // Uses a savepoint: if there is a defect, partial work is undone, and the failure is recorded instead of being retried

@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
-import { handedOver } from "../ActorClient.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { DueWork } from "../due-work/DueWork.ts"
 import { derivedId, now } from "../Identity.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
@@ -27,8 +26,6 @@ export class InterfaceSettlement extends Context.Service<
   {
     readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Hands over again whatever a previous process left unfinished. */
-    readonly resume: Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceSettlement") {
   static readonly layer = Layer.effect(
@@ -36,7 +33,7 @@ export class InterfaceSettlement extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* InterfaceLedger
-      const actor = yield* InterfaceActor.client
+      const due = yield* DueWork
 
       /** A later apply supersedes anything that has not been done yet. */
       const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
@@ -74,8 +71,8 @@ export class InterfaceSettlement extends Context.Service<
             created_at: at,
             updated_at: at
           })}`
-          yield* handedOver(actor(capsule.id).Materialize({ intentId: id, attempt: 1 }, { discard: true }))
         }
+        yield* sql.afterCommit(due.wake)
       }, Effect.orDie)
 
       const destroyed = Effect.fn("InterfaceSettlement.destroyed")(function* (capsuleId: CapsuleId) {
@@ -84,15 +81,7 @@ export class InterfaceSettlement extends Context.Service<
         yield* ledger.retire(present.map(({ id }) => id))
       })
 
-      const resume = Effect.gen(function* () {
-        const open = yield* IntentRow.some(sql, "id", "capsule_id", "attempt")`
-          SELECT id, capsule_id, attempt FROM interface_intents WHERE status = 'pending' ORDER BY created_at, id`
-        for (const { attempt, capsule_id, id } of open) {
-          yield* handedOver(actor(capsule_id).Materialize({ intentId: id, attempt }, { discard: true }))
-        }
-      }).pipe(Effect.orDie, Effect.withSpan("InterfaceSettlement.resume"))
-
-      return InterfaceSettlement.of({ applied, destroyed, resume })
+      return InterfaceSettlement.of({ applied, destroyed })
     })
   )
 }

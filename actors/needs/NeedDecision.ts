@@ -24,6 +24,7 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
   check_failed: "blocked",
   update_held: "blocked",
   lane_failed: "blocked",
+  work_stuck: "blocked",
   origins_unconfirmed: "blocked",
   connection_expired: "blocked",
   connection_unrenewed: "blocked",

@@ -6,6 +6,7 @@ import { PlanSummary } from "../../schema/records/PlanDetails.ts"
 import { Connections } from "../connection/Connections.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { stuckWork } from "../due-work/DueWork.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
 import { CommitDescriptionJson } from "../source/SourceRow.ts"
@@ -91,6 +92,7 @@ const make = Effect.gen(function* () {
       expiring: yield* connections.expiring(workspaceId),
       failing: yield* connections.failing(workspaceId),
       lanes: yield* sources.failingLanes(workspaceId),
+      stuck: yield* stuckWork(sql, workspaceId),
       pausedAt: yield* pausedAt(sql, workspaceId)
     })
     return { entries: [...entries, ...others], health }

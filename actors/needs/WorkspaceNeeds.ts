@@ -1,5 +1,6 @@
 import type { Connection } from "../../schema/records/Connection.ts"
 import type { Need } from "../../schema/records/Need.ts"
+import type { StuckWork } from "../due-work/DueWork.ts"
 import type { FailingLane } from "../source/SourceLanes.ts"
 import { groupOf, type OpenNeed } from "./NeedDecision.ts"
 
@@ -11,6 +12,7 @@ interface Records {
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
+  readonly stuck: ReadonlyArray<StuckWork>
   /** When automation was paused. */
   readonly pausedAt: string | undefined
 }
@@ -34,6 +36,7 @@ export const workspaceNeeds = ({
   failing,
   lanes,
   pausedAt,
+  stuck,
   unconfirmed
 }: Records): ReadonlyArray<OpenNeed> => [
   ...unconfirmed.map((connection) =>
@@ -53,6 +56,9 @@ export const workspaceNeeds = ({
   }),
   ...lanes.map(({ path, ref, since, sourceId, sourceName }) =>
     entry(`${sourceId} ${ref} ${path}`, { kind: "lane_failed", sourceId, sourceName, ref, since })
+  ),
+  ...stuck.map(({ kind, record_id, since }) =>
+    entry(`${kind} ${record_id}`, { kind: "work_stuck", work: kind, recordId: record_id, since })
   ),
   ...(pausedAt === undefined ? [] : [entry("", { kind: "automation_paused", since: pausedAt })])
 ]

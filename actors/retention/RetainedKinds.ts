@@ -28,6 +28,7 @@ const planFiles: Part = {
 const partsOfRun: ReadonlyArray<Part> = [
   planFiles,
   events,
+  { table: "run_follow_due", of: "run_id", key: ["run_id"], bytes: "0" },
   { table: "run_approvals", of: "run_id", key: ["run_id", "approver"], bytes: bytesOf("comment") },
   { table: "plan_authors", of: "run_id", key: ["run_id", "subject"], bytes: bytesOf("subject", "part") },
   { table: "run_preparations", of: "run_id", key: ["run_id", "fence"], bytes: bytesOf("data") },

@@ -4,8 +4,7 @@ import { parseGitRef } from "../../schema/git/GitRef.ts"
 import { failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
-import { handedOver } from "../ActorClient.ts"
-import { actorLayer, handle } from "../ActorLayer.ts"
+import { actorLayer, commandsTo, handle } from "../Actor.ts"
 import { Audit } from "../audit/Audit.ts"
 import { capsuleSite, checkUses } from "../execution/CapsuleConnections.ts"
 import { openForRef } from "../execution/ReviewedRefs.ts"
@@ -14,7 +13,11 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
+import { DueWork } from "../due-work/DueWork.ts"
+import { RunHandover } from "../execution/RunHandover.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { checkGitUse } from "../git-fetch/GitConnectionUse.ts"
@@ -23,12 +26,15 @@ import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
 import { readRevisionPlan, RevisionPlanStore } from "./RevisionPlanStore.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
-import { RevisionPlanId } from "../../schema/records/Ids.ts"
+import { RevisionPlanId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** The revision coordinator: created once per key, then advanced by hand-overs and requests. */
+/** A plan whose first step, or the step after the end of one of its Runs, is due. */
+const DuePlan = rowShape({ id: RevisionPlanId, workspace_id: WorkspaceId })
+
+/** The revision coordinator: created once per key, then advanced as its Runs end, and by requests. */
 export const layer = actorLayer(
   RevisionPlanActor,
   RevisionPlanId,
@@ -43,7 +49,18 @@ export const layer = actorLayer(
     const sources = yield* SourceStore
     const configs = yield* InstallConfigStore
     const services = yield* captureServices(ConnectionStore, ConnectionUses, InstallConfigStore, SqlClient.SqlClient)
-    const client = yield* RevisionPlanActor.client
+    const due = yield* DueWork
+    const read = yield* ReadSql
+    const handover = yield* RunHandover
+    const send = yield* commandsTo(RevisionPlanActor)
+    yield* due.serve({
+      kind: "revision_plan",
+      due: Effect.orDie(DuePlan.rows(read)`SELECT id, workspace_id FROM revision_plans
+          WHERE phase = 'syncing_source' AND sync_run_id IS NULL
+        UNION SELECT r.coordinator_id, r.workspace_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id
+          WHERE r.coordinator_kind = 'revision_plan' ORDER BY id`),
+      step: ({ id }) => send(id, "Advance", undefined)
+    })
 
     /** Checked before anything is fetched, and again by each Run. */
     const mayPlan = Effect.fnUntraced(function* (
@@ -108,7 +125,7 @@ export const layer = actorLayer(
               data: { ref },
               requestId: context.requestId
             })
-            yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+            yield* sql.afterCommit(due.wake)
             return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
           })
           return yield* receipts.once(
@@ -129,8 +146,9 @@ export const layer = actorLayer(
         }, transaction(sql)),
 
         Advance: Effect.fnUntraced(function* () {
+          yield* handover.coordinatorFollowed(id)
           while (yield* steps.step(id)) yield* Effect.void
-        })
+        }, transaction(sql))
       })
     }
   })

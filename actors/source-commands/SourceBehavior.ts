@@ -8,14 +8,16 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import { type ConnectionId, type InstallConfigId, RunId, SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { actorLayer, handle } from "../ActorLayer.ts"
+import { actorLayer, commandsTo, handle } from "../Actor.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
+import { DueWork } from "../due-work/DueWork.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
@@ -33,7 +35,7 @@ import { removeSource, removeUnread } from "./SourceRemoval.ts"
 import { laneOf, type SyncRequest, syncSpec } from "./SyncRequest.ts"
 import { SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
-import { ReviewedRefsJson, type SourceRow } from "../source/SourceRow.ts"
+import { ReviewedRefsJson, SourceRow } from "../source/SourceRow.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
@@ -58,6 +60,18 @@ export const layer = actorLayer(
     const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
     const removal = yield* captureServices(Audit, InstallConfigStore, SourceStore, SqlClient.SqlClient)
     const random = yield* SecureRandom.SecureRandom
+
+    const due = yield* DueWork
+    const read = yield* ReadSql
+    const send = yield* commandsTo(SourceActor)
+    yield* due.serve({
+      kind: "unread_source",
+      due: Effect.orDie(
+        SourceRow.some(read, "id", "workspace_id")`SELECT id, workspace_id FROM sources
+          WHERE unread_due IS NOT NULL ORDER BY id`
+      ),
+      step: ({ id }) => send(id, "Unread", undefined)
+    })
 
     const readRef = Effect.fnUntraced(function* (text: string) {
       const ref = parseGitRef(text)
@@ -289,7 +303,7 @@ export const layer = actorLayer(
 
         Remove: ({ payload: { context } }) => provideCaptured(removeSource(load, context), removal),
 
-        Unread: ({ payload: { runId } }) => provideCaptured(removeUnread(id, runId), removal),
+        Unread: () => provideCaptured(removeUnread(id), removal).pipe(transaction(sql)),
 
         RenewHookSecret: Effect.fnUntraced(function* ({ payload: { context, hookSecretVersion, idempotency } }) {
           const row = yield* load

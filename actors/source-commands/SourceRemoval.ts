@@ -100,13 +100,18 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Removes a Source that was created for a reading that failed. If another sync is in progress, that sync decides when it ends; a
+ * Decides about a Source that a sync has ended without reading, and clears its mark. Removes a Source that was created for a
+ * reading that failed. If another sync is in progress, that sync decides when it ends; a
  * Source that has been read, is used, or has since been changed by somebody (another ref, a Connection, a new webhook secret) is
  * kept. Runs in the caller's transaction.
  */
-export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId, runId: RunId) {
-  const row = yield* (yield* SourceStore).find(id)
-  if (row === undefined || row.removed_at !== null || row.last_synced_at !== null) return
+export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
+  const sources = yield* SourceStore
+  const row = yield* sources.find(id)
+  const runId = row?.unread_due ?? undefined
+  if (row === undefined || runId === undefined) return
+  yield* sources.setUnreadDue(id, null)
+  if (row.removed_at !== null || row.last_synced_at !== null) return
   if (row.updated_at !== row.created_at) return
   if ((yield* openRun(id)) !== undefined || (yield* usersOf(id)).length > 0) return
   yield* removed(row, serviceContext, runId)

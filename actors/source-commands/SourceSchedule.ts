@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 

@@ -11,7 +11,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import { SourceId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { commandsTo } from "../ActorClient.ts"
+import { commandsTo } from "../Actor.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId } from "../Identity.ts"

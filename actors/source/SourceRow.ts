@@ -41,6 +41,8 @@ export const SourceRow = table(
     /** Whether the default ref was chosen by an owner or admin, or is the repository's own default. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp),
+    /** The sync that ended without having read the Source, which may have to be removed. */
+    unread_due: Schema.NullOr(RunId),
     /** Further refs whose plans may open private data. */
     reviewed_refs: ReviewedRefsJson
   },

@@ -5,6 +5,7 @@ import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts
 import type {
   CompatibilityReportId,
   ConnectionId,
+  RunId,
   SourceId,
   SourceSnapshotId,
   WorkspaceId
@@ -135,6 +136,8 @@ export class SourceStore extends Context.Service<
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
     /** A sync succeeded, whether or not it found anything new. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
+    /** Marks a Source that a sync has ended without reading, or clears the mark. It is no change to the Source. */
+    readonly setUnreadDue: (id: SourceId, runId: RunId | null) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>
     readonly newestReport: (snapshotId: SourceSnapshotId, modulePath: string) => Effect.Effect<ReportRow | undefined>
@@ -235,6 +238,11 @@ export class SourceStore extends Context.Service<
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: yield* now })} WHERE id = ${sourceId}`
       }, Effect.orDie)
 
+      const setUnreadDue = (id: SourceId, runId: RunId | null) =>
+        Effect.orDie(
+          Effect.asVoid(sql`UPDATE sources SET ${SourceRow.changes(sql, { unread_due: runId })} WHERE id = ${id}`)
+        )
+
       const forgetDelivery = Effect.fnUntraced(function* (sourceId: SourceId, deliveryId: string) {
         yield* sql`DELETE FROM webhook_deliveries WHERE source_id = ${sourceId} AND delivery_id = ${deliveryId}`
       }, Effect.orDie)
@@ -310,6 +318,7 @@ export class SourceStore extends Context.Service<
         insertSnapshot,
         judgeManifest,
         synced,
+        setUnreadDue,
         forgetDelivery,
         findSnapshot,
         currentSnapshot,

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
-import { CapsuleHealth, Need, NeedCounts } from "../records/Need.ts"
+import { CapsuleHealth, Need, NeedCounts, StuckWorkKind } from "../records/Need.ts"
 import { LatestRun, ListedRun } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -19,6 +19,7 @@ export const AttentionItem = Schema.Struct({
     "unknown_safety",
     "uncertain_ground",
     "lane_failed",
+    "work_stuck",
     "automation_paused",
     "origins_unconfirmed",
     "connection_expiring",
@@ -37,6 +38,9 @@ export const AttentionItem = Schema.Struct({
   sourceId: Schema.optionalKey(Schema.String),
   sourceName: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
+  /** For work that keeps failing: what the service has to do, and the id of the record that it concerns. */
+  work: Schema.optionalKey(StuckWorkKind),
+  recordId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
   /** The update that is still open. */

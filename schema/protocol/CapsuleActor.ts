@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ImportConfirmationRequest } from "../api/BackupImportsApi.ts"
 import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
@@ -20,8 +19,8 @@ import {
   StateVersionId
 } from "../records/Ids.ts"
 import { LeftOverState } from "../records/LeftOverState.ts"
-import { Run, RunTrigger } from "../records/Run.ts"
-import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
+import { Run } from "../records/Run.ts"
+import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 const command = { context: CommandContext }
 const repeatable = { ...command, idempotency: Schema.optionalKey(IdempotentRequest) }
@@ -42,7 +41,7 @@ export const ReAdopted = Schema.Struct({
 })
 
 /** Commands of one Capsule. Those that carry private values are volatile and never stored as messages. */
-export const CapsuleActor = Entity.make("Capsule", [
+export const CapsuleActor = commandsOf("Capsule", [
   Rpc.make("Plan", {
     payload: {
       ...repeatable,
@@ -128,23 +127,10 @@ export const CapsuleActor = Entity.make("Capsule", [
     success: LeftOverState,
     error: ApiError
   }),
-  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to having it planned automatically. */
-  Rpc.make("FollowLane", {
-    // Messages from earlier releases have no cause and no look.
-    payload: {
-      sourceSnapshotId: SourceSnapshotId,
-      cause: Schema.optionalKey(Schema.String),
-      look: Schema.optionalKey(RunTrigger)
-    },
-    primaryKey: ({ sourceSnapshotId, cause }) =>
-      cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`
-  })
-    .annotate(ClusterSchema.Persisted, true)
-    .annotate(ClusterSchema.WithTransaction, true),
+  /** Decides about the newest snapshot of the followed lane, and clears the mark. */
+  Rpc.make("FollowLane"),
   /** Another attempt to plan a followed lane, after the queue was full. */
   Rpc.make("FollowDeferred"),
-  /** A hand-over: an automatic plan of the Capsule is ready, and its owner has opted in to applying such plans. */
-  Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })
-    .annotate(ClusterSchema.Persisted, true)
-    .annotate(ClusterSchema.WithTransaction, true)
+  /** An automatic plan of the Capsule is ready: applies it if its owner has opted in, and clears the mark of the plan. */
+  Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })
 ])

@@ -1,5 +1,21 @@
 import { Schema } from "effect"
+import type { Rpc } from "effect/rpc"
 import { AuditActor } from "../records/AuditEvent.ts"
+
+/** The commands of one kind of actor. */
+export interface Commands<Type extends string, Rpcs extends Rpc.Any> {
+  readonly type: Type
+  readonly commands: ReadonlyArray<Rpcs>
+}
+
+/** Declares the commands of one kind of actor. */
+export const commandsOf = <const Type extends string, Rpcs extends Rpc.Any>(
+  type: Type,
+  commands: ReadonlyArray<Rpcs>
+): Commands<Type, Rpcs> => ({ type, commands })
+
+/** The command of this name. */
+export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
 
 /** The caller of a command, as every actor receives it: already authenticated and authorised by the face. */
 export const CommandContext = Schema.Struct({

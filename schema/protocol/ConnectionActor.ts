@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import {
   CreateConnection,
@@ -13,7 +12,7 @@ import { ApiError } from "../errors/ApiError.ts"
 import { Connection } from "../records/Connection.ts"
 import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
-import { CommandContext } from "./Command.ts"
+import { CommandContext, commandsOf } from "./Command.ts"
 
 /** An authorization request with which a person is about to be redirected: its purpose and the browser session. */
 export const StartAuthorization = Schema.Struct({
@@ -36,7 +35,7 @@ export const FinishAuthorization = Schema.Struct({
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
 /** Commands of one Connection. `Create`, `Update` and `FinishAuthorization` carry secrets, so none of them is ever persisted as a message. */
-export const ConnectionActor = Entity.make("Connection", [
+export const ConnectionActor = commandsOf("Connection", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateConnection },
     success: Connection,

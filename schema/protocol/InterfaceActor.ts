@@ -1,19 +1,13 @@
 import { Schema } from "effect"
-import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
 import { InterfaceMaterializationFailure } from "../records/Interface.ts"
-import { CommandContext } from "./Command.ts"
+import { CommandContext, commandsOf } from "./Command.ts"
 
 /** The Interfaces of one Capsule, addressed by the Capsule's id. */
-export const InterfaceActor = Entity.make("Interface", [
-  /** A hand-over from an apply, or from a retry: carry out this intent. Delivery and effect are one transaction. */
-  Rpc.make("Materialize", {
-    payload: { intentId: Schema.String, attempt: Schema.Int },
-    primaryKey: ({ attempt, intentId }) => `${intentId} ${attempt}`
-  })
-    .annotate(ClusterSchema.Persisted, true)
-    .annotate(ClusterSchema.WithTransaction, true),
+export const InterfaceActor = commandsOf("Interface", [
+  /** Carries out a pending intent, which an apply or a retry has left. */
+  Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {
     payload: {
       context: CommandContext,

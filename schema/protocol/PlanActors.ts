@@ -1,22 +1,16 @@
 import { Schema } from "effect"
-import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CreateInstallPlan } from "../api/InstallPlansApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { CapsuleId, WorkspaceId } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
-import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
+import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
-/**
- * A hand-over to a coordinator: take the next step. The key distinguishes the hand-overs of one coordinator; delivery and
- * effect are one transaction.
- */
-const Advance = Rpc.make("Advance", { payload: { cause: Schema.String }, primaryKey: ({ cause }) => cause })
-  .annotate(ClusterSchema.Persisted, true)
-  .annotate(ClusterSchema.WithTransaction, true)
+/** Takes every step that is due, and clears the marks of the coordinator's Runs. */
+const Advance = Rpc.make("Advance")
 
 /** The coordinator that turns a Git URL into a reviewable Plan Run. `Create` carries private values and is never stored. */
-export const InstallPlanActor = Entity.make("InstallPlan", [
+export const InstallPlanActor = commandsOf("InstallPlan", [
   Rpc.make("Create", {
     payload: {
       context: CommandContext,
@@ -32,7 +26,7 @@ export const InstallPlanActor = Entity.make("InstallPlan", [
 ])
 
 /** The coordinator that brings a Capsule to a reviewable Plan Run for another ref. */
-export const RevisionPlanActor = Entity.make("RevisionPlan", [
+export const RevisionPlanActor = commandsOf("RevisionPlan", [
   Rpc.make("Create", {
     payload: {
       context: CommandContext,

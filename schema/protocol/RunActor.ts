@@ -1,13 +1,12 @@
 import { Schema } from "effect"
-import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
 import { Run } from "../records/Run.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
-import { CommandContext } from "./Command.ts"
+import { CommandContext, commandsOf } from "./Command.ts"
 
 /** Decisions about one Run. The Run executes outside the mailbox, so these always get a reply. */
-export const RunActor = Entity.make("Run", [
+export const RunActor = commandsOf("Run", [
   Rpc.make("Approve", {
     payload: {
       context: CommandContext,

@@ -1,24 +1,21 @@
 import { Schema } from "effect"
-import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CreatedSource, CreateSource, UpdateSource } from "../api/SourcesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfigId, SourceSnapshotId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
-import { CommandContext, IdempotentRequest } from "./Command.ts"
+import { CommandContext, commandsOf, IdempotentRequest } from "./Command.ts"
 
 /** Commands of one Source. */
-export const SourceActor = Entity.make("Source", [
+export const SourceActor = commandsOf("Source", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateSource },
     success: CreatedSource,
     error: ApiError
   }),
-  /** A hand-over: a sync has finished without reading a Source that is to be removed if it cannot be read. */
-  Rpc.make("Unread", { payload: { runId: RunId }, primaryKey: ({ runId }) => runId })
-    .annotate(ClusterSchema.Persisted, true)
-    .annotate(ClusterSchema.WithTransaction, true),
+  /** Decides about a Source that a sync has ended without reading, and clears its mark. */
+  Rpc.make("Unread"),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
   /** `freesArchives`: snapshots were dropped, so archives may be left that no record needs. */
   Rpc.make("Remove", {

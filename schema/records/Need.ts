@@ -16,6 +16,17 @@ export type NeedGroup = typeof NeedGroup.Type
 
 export const NeedingCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
 
+/** The kinds of work that the service does later, after a commit. */
+export const StuckWorkKind = Schema.Literals([
+  "install_plan",
+  "revision_plan",
+  "interface",
+  "follow_lane",
+  "apply_plan",
+  "unread_source"
+])
+export type StuckWorkKind = typeof StuckWorkKind.Type
+
 /** The Run that an entry is about, without its evidence. */
 export const NeedRun = Schema.Struct({
   id: RunId,
@@ -61,7 +72,10 @@ export class Need extends Schema.Opaque<Need>()(
     connectionName: Schema.optionalKey(Schema.String),
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
-    ref: Schema.optionalKey(Schema.String)
+    ref: Schema.optionalKey(Schema.String),
+    /** For work that keeps failing: what the service has to do, and the id of the record that it concerns. */
+    work: Schema.optionalKey(StuckWorkKind),
+    recordId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Need" })
 ) {}
 

@@ -14,6 +14,7 @@ export const needKinds = [
   "check_failed",
   "update_held",
   "lane_failed",
+  "work_stuck",
   "origins_unconfirmed",
   "connection_expired",
   "connection_unrenewed",

@@ -31,6 +31,7 @@ import {
   providerAddressSpelling
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
+import { dueWorkTables } from "../../schema/tables/DueTables.ts"
 import { capsuleClientColumns, grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
 import { importColumns } from "../../schema/tables/ImportTables.ts"
 import { installationReleaseColumns, installationTables } from "../../schema/tables/InstallationTables.ts"
@@ -154,7 +155,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0060_moved_objects": movedObjectColumns,
   "0061_lost_answers": lostAnswerColumns,
   "0062_mail_senders": mailSenderColumns,
-  "0063_secret_keys": uncheckedKeys
+  "0063_secret_keys": uncheckedKeys,
+  "0064_due_work": dueWorkTables
 }
 
 /** The database was written by a newer release than this one. */

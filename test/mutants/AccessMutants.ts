@@ -31,7 +31,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "admission: commands of actors carry it",
-    file: "actors/ActorHost.ts",
+    file: "actors/Actor.ts",
     text: "readmission === undefined ? behavior.context : ",
     broken: "readmission !== undefined ? behavior.context : ",
     test: "test/src/http/Readmission.test.ts"

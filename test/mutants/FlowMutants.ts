@@ -19,25 +19,32 @@ const requirementsFile = "runner/sandbox/RunRequirements.ts"
 /** What starts without a person, in what order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
-    name: "actor: one message of a record at a time",
-    file: "actors/ActorHost.ts",
-    text: "turns.semaphore.withPermit(whole)",
-    broken: "whole",
-    test: "test/actors/ActorHost.test.ts"
+    name: "actor: one command of a record at a time",
+    file: "actors/Actor.ts",
+    text: "turns.semaphore.withPermit(work)",
+    broken: "work",
+    test: "test/actors/Actor.test.ts"
   },
   {
-    name: "actor: a hand-over takes turns with commands",
-    file: "actors/cluster/Cluster.ts",
-    text: "inTurn(address.entityType, address.entityId)(within)",
-    broken: "within",
-    test: "test/actors/cluster/Cluster.test.ts"
+    name: "due work: a failing record backs off",
+    file: "actors/due-work/DueWork.ts",
+    text: "const until = troubles.get(due.key)?.until ?? at",
+    broken: "const until = at",
+    test: "test/actors/due-work/DueWork.test.ts"
+  },
+  {
+    name: "due work: a step is not begun twice",
+    file: "actors/due-work/DueWork.ts",
+    text: "if (taken.has(due.key)) taken.set(due.key, true)",
+    broken: "if (taken.has(due.key) && false) taken.set(due.key, true)",
+    test: "test/actors/due-work/DueWork.test.ts"
   },
   {
     name: "actor: a command does not run in its caller's context",
-    file: "actors/ActorHost.ts",
+    file: "actors/Actor.ts",
     text: "Context.add(admitted, Tracer.ParentSpan, span)",
     broken: "Context.merge(caller, admitted)",
-    test: "test/actors/ActorLayer.test.ts"
+    test: "test/actors/Actor.test.ts"
   },
   {
     name: "first sync: a later reading of a Source that nobody has read",

@@ -11,6 +11,7 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
     "ids, commands and the client of an actor; and `Runtime`, which composes everything and is imported by nothing here"
   ],
   ["database", "transactions, reads, notices of commits"],
+  ["due-work", "marks of work that is to be done later, and the follower that does it"],
   ["vault", "sealing, keys, integrity of sealed columns"],
   ["paging", "signed cursors and pages of rows"],
   ["audit", "the audit trail"],
@@ -54,8 +55,7 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["handoff", "setup tickets and the return to another site"],
   ["restore", "the operator's review after a restore"],
   ["retention", "what is removed when its time is over, and what keeps it"],
-  ["cleanup", "what is done in the background and has no other owner"],
-  ["cluster", "where all actors run, and which references of the other folders they read there"]
+  ["cleanup", "what is done in the background and has no other owner"]
 ]
 
 /** The composition, above every folder. */

@@ -133,7 +133,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/run-group/UpdateHold.ts": ["actors/capsule/AutomaticRuns", "refusals of a plan for an update"],
   "actors/run-group/RunGroups.ts": ["actors/run-group/Waves", "takes the steps of WaveDecision"],
-  "actors/run/RunHandoverLive.ts": ["actors/install-plan/InstallPlans", "whom the end of a Run concerns"],
   "actors/source-commands/SourceBehavior.ts": [
     "actors/source-commands/Looks",
     "asks ScheduledLooks and the rules of Sources"

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { marks } from "../support/NothingDue.ts"
 import type { YearClock } from "./YearClock.ts"
 
 /** Maximum number of polls for an idle installation: far more than any work needs. */
@@ -19,7 +20,7 @@ export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   for (let looks = 1; looks <= mostLooks; looks++) {
     const [busy] = yield* read<Busy>`SELECT
       (SELECT COUNT(*) FROM runs WHERE status = 'running') AS running,
-      (SELECT COUNT(*) FROM runs WHERE status = 'queued') + (SELECT COUNT(*) FROM cluster_messages WHERE processed = 0)
+      (SELECT COUNT(*) FROM runs WHERE status = 'queued') + (SELECT COUNT(*) FROM (${read.literal(marks)}))
         + (SELECT COUNT(*) FROM run_groups WHERE finished_at IS NULL AND type = 'update' AND moved <> seen) AS waiting`
     if (busy === undefined || busy.running + busy.waiting === 0) return
     yield* Effect.promise(() => Bun.sleep(1))
@@ -27,6 +28,6 @@ export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   }
   const sql = yield* SqlClient.SqlClient
   const runs = yield* sql`SELECT id, type, status, capsule_id FROM runs WHERE status IN ('queued', 'running') LIMIT 5`
-  const messages = yield* sql`SELECT entity_type, tag, deliver_at FROM cluster_messages WHERE processed = 0 LIMIT 5`
-  return yield* Effect.die(new Error(`Work does not end: ${JSON.stringify({ runs, messages })}`))
+  const due = yield* sql`${sql.literal(marks)} LIMIT 5`
+  return yield* Effect.die(new Error(`Work does not end: ${JSON.stringify({ runs, due })}`))
 }, Effect.orDie)

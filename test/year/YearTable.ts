@@ -10,7 +10,6 @@ const shown = [
   "source_snapshots",
   "compatibility_reports",
   "audit_events",
-  "cluster_messages",
   "account_sessions"
 ]
 

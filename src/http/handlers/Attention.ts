@@ -1,4 +1,5 @@
 import type { LeftOverCapsule } from "../../../actors/needs/NeedRows.ts"
+import type { StuckWork } from "../../../actors/due-work/DueWork.ts"
 import type { FailingLane } from "../../../actors/source/SourceLanes.ts"
 import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
@@ -91,6 +92,8 @@ export interface Attention {
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing?: ReadonlyArray<Connection>
   readonly lanes?: ReadonlyArray<FailingLane>
+  /** Work that keeps failing. */
+  readonly stuck?: ReadonlyArray<StuckWork>
   readonly pause?: AutomationPause | undefined
   /** Approved plans that have not been applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
@@ -113,6 +116,7 @@ export const attentionOf = ({
   leftOvers = [],
   names = new Map(),
   pause,
+  stuck = [],
   unconfirmed = [],
   updates: openUpdates = [],
   waiting = []
@@ -156,6 +160,9 @@ export const attentionOf = ({
     ...unconfirmed.map(ofUnconfirmed),
     ...failing.flatMap(ofFailing),
     ...lanes.map(ofLane),
+    ...stuck.map(
+      ({ kind, record_id, since }): Item => ({ kind: "work_stuck", work: kind, recordId: record_id, since })
+    ),
     ...leftOvers.map(ofLeftOver),
     ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
     ...expiring.map(ofExpiring)

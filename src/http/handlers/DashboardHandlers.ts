@@ -8,6 +8,7 @@ import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/account/AccountNotices.ts"
 import { Mails } from "../../../actors/mail/Mails.ts"
+import { stuckWork } from "../../../actors/due-work/DueWork.ts"
 import { leftOverCapsules } from "../../../actors/needs/NeedRows.ts"
 import { Needs } from "../../../actors/needs/Needs.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
@@ -132,6 +133,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
             expiring,
             failing,
             lanes: yield* sources.failingLanes(workspaceId),
+            stuck: yield* stuckWork(sql, workspaceId),
             pause: workspace.automationPause,
             ...unfinished
           }),

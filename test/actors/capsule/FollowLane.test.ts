@@ -32,6 +32,7 @@ const source: SourceRow = {
   hook_secret_version: 1,
   last_synced_at: at,
   removed_at: null,
+  unread_due: null,
   reviewed_refs: "[]",
   created_at: at,
   updated_at: at

@@ -9,7 +9,7 @@ import type { CommitFiles } from "../../../src/cli/demo/git-server/RepositoryWri
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { eventually } from "../../support/Eventually.ts"
+import { nothingDue } from "../../support/NothingDue.ts"
 import { active, applied, freshKey, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../support/GreetingModule.ts"
@@ -28,15 +28,11 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   )
 })
 
-/** Messages are delivered after the sender's commit; a later command to the same mailbox runs after them. */
+/** Work that is due is done after the sender's commit; a later command to the same record runs after it. */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
-    const sql = yield* SqlClient.SqlClient
-    yield* eventually(
-      sql`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`,
-      ([open]) => open?.["waiting"] === 0
-    )
+    yield* nothingDue
     yield* (yield* Capsules).update(context, capsuleId, {})
   })
 

@@ -17,7 +17,7 @@ import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { type ConnectionId, RunId } from "../../../schema/records/Ids.ts"
 import type { Run, RunType } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
-import { eventually } from "../../support/Eventually.ts"
+import { nothingDue } from "../../support/NothingDue.ts"
 import { active, bound, demoConnection, demoModule, freshKey, replanned, settled } from "../../support/Journey.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { killPoints } from "../../support/KillPoints.ts"
@@ -163,7 +163,6 @@ const answered = Effect.fnUntraced(function* (
 /** Lets the Capsule follow a commit that a webhook reports; returns the apply of it, if there was one. */
 const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const { commit, context } = yield* TestPlane
-  const sql = yield* SqlClient.SqlClient
   const sources = yield* Sources
   const capsules = yield* Capsules
   yield* sources.update(context, capsule.sourceId, { autoSync: true })
@@ -175,10 +174,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
   // What one Run hands over may start the next.
   for (const _ of ["the plan", "its apply", "what follows"]) {
-    yield* eventually(
-      Effect.orDie(sql`SELECT 1 AS one FROM cluster_messages WHERE processed = 0`),
-      ({ length }) => length === 0
-    )
+    yield* nothingDue
     yield* capsules.update(context, capsule.id, {})
     const { items } = yield* (yield* Runs).list(capsule.workspaceId, { capsuleId: capsule.id }, { limit: 50 })
     for (const { id } of items) yield* awaitRun(id)

@@ -214,6 +214,6 @@ test("the list is ordered by reason, then newest first", () => {
     ["01", later, "c"],
     ["01", at, "a"],
     ["01", at, "b"],
-    ["14", later, "a"]
+    ["15", later, "a"]
   ])
 })

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect, Latch, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import type { CommandContext } from "../../../actors/Command.ts"
 import type { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
@@ -12,7 +11,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { copied } from "../../support/CopiedFolder.ts"
 import { it, suite } from "../../support/Effect.ts"
-import { eventually } from "../../support/Eventually.ts"
+import { nothingDue } from "../../support/NothingDue.ts"
 import { settled } from "../../support/Journey.ts"
 import { killPoints } from "../../support/KillPoints.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
@@ -45,17 +44,8 @@ const ofPlane = Effect.fnUntraced(function* (branch: string, onFailure: "keep" |
   return yield* made(yield* TestPlane, branch, onFailure)
 })
 
-/** No hand-over is left: the Source's fate has been decided. */
-const decided = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* eventually(
-    sql<{ waiting: number }>`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`,
-    ([row]) => row?.waiting === 0
-  )
-})
-
 const isRemoved = Effect.fnUntraced(function* (id: SourceId) {
-  yield* decided
+  yield* nothingDue
   return (yield* (yield* Sources).read(id)).removedAt !== undefined
 })
 

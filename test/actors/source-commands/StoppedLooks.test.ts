@@ -9,7 +9,7 @@ import { Sources } from "../../../actors/source/Sources.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { eventually } from "../../support/Eventually.ts"
+import { nothingDue } from "../../support/NothingDue.ts"
 import { active, settled } from "../../support/Journey.ts"
 import { killPoints } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -64,15 +64,8 @@ const moments = [
 /** All that the service did with a commit, once nothing is left to do. */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
-  const sql = yield* SqlClient.SqlClient
   const looked = yield* settled(look)
-  const quiet = Effect.andThen(
-    eventually(
-      sql`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`,
-      ([open]) => open?.["waiting"] === 0
-    ),
-    (yield* Capsules).update((yield* TestPlane).context, capsule.id, {})
-  )
+  const quiet = Effect.andThen(nothingDue, (yield* Capsules).update((yield* TestPlane).context, capsule.id, {}))
   const runs = Effect.gen(function* () {
     const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: capsule.id }, { limit: 50 })
     const own = items.filter(({ trigger }) => trigger === "auto_update")

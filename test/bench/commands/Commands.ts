@@ -2,6 +2,7 @@ import { Clock, Context, Effect, FileSystem, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Pools } from "../../../actors/pool/Pools.ts"
+import { marks } from "../../support/NothingDue.ts"
 import { embeddedWith } from "../support/Embedded.ts"
 import { type Figure, median } from "../support/Figures.ts"
 import { module, repositoryOf } from "../support/Modules.ts"
@@ -35,9 +36,9 @@ const measure = Effect.fnUntraced(function* (
   const read = Context.get(services, ReadSql)
   const replay = yield* replayed(Context.get(services, SqlClient.SqlClient))
   let index = 0
-  // Actors hand work over to each other in messages, whose statements are replayed as well. Only the writer is observed.
+  // Commands leave marks of work that is done later, whose statements are replayed as well. Only the writer is observed.
   const handedOver = Effect.yieldNow.pipe(
-    Effect.andThen(read`SELECT 1 AS one FROM cluster_messages WHERE processed = 0 LIMIT 1`),
+    Effect.andThen(read`${read.literal(marks)} LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
   )
   const own = Effect.gen(function* () {

@@ -23,6 +23,7 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   check_failed: ["warning", "warn"],
   update_held: ["stop", "warn"],
   lane_failed: ["source", "bad"],
+  work_stuck: ["warning", "bad"],
   origins_unconfirmed: ["connection", "bad"],
   connection_expired: ["connection", "bad"],
   connection_unrenewed: ["connection", "bad"],
@@ -67,7 +68,7 @@ const Names = ({ need: { capsules } }: NeedProps) => {
 const Title = ({ need }: NeedProps) => {
   const words = useWords(needWords)
   const workspace = useWorkspace()
-  const { capsules, connectionName, kind, ref, run, sourceName } = need
+  const { capsules, connectionName, kind, recordId, ref, run, sourceName } = need
   const [capsule] = capsules
   if (kind === "update_open" || kind === "update_held") {
     return (
@@ -86,7 +87,7 @@ const Title = ({ need }: NeedProps) => {
   if (capsule === undefined) {
     return (
       <span className="row-name">
-        <strong>{connectionName ?? sourceName ?? run?.id ?? workspace.displayName}</strong>
+        <strong>{connectionName ?? sourceName ?? run?.id ?? recordId ?? workspace.displayName}</strong>
         {ref === undefined ? null : <span className="tag">{ref}</span>}
       </span>
     )
@@ -116,6 +117,8 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
     case "stale":
       if (staleReasons.length === 0 || staleReasons.some((reason) => reason.kind === "commit")) return words.kinds.stale
       return staleReasons.some((reason) => reason.kind === "restore") ? words.staleRestore : words.staleInput
+    case "work_stuck":
+      return need.work === undefined ? words.kinds.work_stuck : `${words.stuck[need.work]}. ${words.kinds.work_stuck}`
     case "unknown_safety":
       return run !== undefined && failedByTool(run) ? words.failed[run.type] : words.kinds[kind]
     default:

@@ -1,17 +1,16 @@
-import { describe, expect } from "bun:test"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Schema } from "effect"
-import { Entity } from "effect/cluster"
+import { describe, expect, test } from "bun:test"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { Rpc } from "effect/rpc"
-import { commandsTo } from "../../actors/ActorClient.ts"
-import { ActorHost, type Handlers } from "../../actors/ActorHost.ts"
+import { ActorHost, actorLayer, commandsTo, handle, type Handlers } from "../../actors/Actor.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { type Commands, commandsOf } from "../../schema/protocol/Command.ts"
 import { it } from "../support/Effect.ts"
 
-const Door = Entity.make("Door", [
+const Door = commandsOf("Door", [
   Rpc.make("Open", { payload: { by: Schema.String }, success: Schema.String, error: ApiError }),
   Rpc.make("Break")
 ])
-type Messages = typeof Door extends Entity.Entity<"Door", infer Rpcs> ? Rpcs : never
+type Messages = typeof Door extends Commands<"Door", infer Rpcs> ? Rpcs : never
 
 /** Doors whose `Open` waits for `gate`, and what has begun. */
 const doors = Effect.gen(function* () {
@@ -52,23 +51,6 @@ describe("commands to the actors of this process", () => {
       yield* Deferred.succeed(at.gate, undefined)
       expect(yield* Fiber.joinAll(fibers)).toEqual(["a opened by first", "a opened by second", "b opened by third"])
       expect(at.begun).toEqual(["a first", "b third", "a second"])
-    }).pipe(Effect.provide(ActorHost.layer))
-  )
-
-  it.effect("a stored message takes turns with commands", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      yield* at.serve
-      const delivered = yield* Deferred.make<void>()
-      const delivery = at.host.inTurn("Door", "a")(Deferred.await(delivered))
-      const stored = yield* Effect.forkChild(delivery, { startImmediately: true })
-      const command = yield* open("a", "ann", at)
-      expect(at.begun).toEqual([])
-      yield* Deferred.succeed(delivered, undefined)
-      yield* Fiber.join(stored)
-      yield* settled
-      expect(at.begun).toEqual(["a ann"])
-      yield* Fiber.interrupt(command)
     }).pipe(Effect.provide(ActorHost.layer))
   )
 
@@ -128,4 +110,44 @@ describe("commands to the actors of this process", () => {
       expect(yield* Fiber.join(early)).toBe("a opened by early")
     }).pipe(Effect.provide(ActorHost.layer))
   )
+})
+
+class Word extends Context.Service<Word, string>()("svc/test/Word") {}
+const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
+
+const Echo = commandsOf("Echo", [Rpc.make("Say", { success: Schema.Array(Schema.String) })])
+
+const needy = Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
+type Behavior = Effect.Effect<(id: string) => Handlers<typeof Echo extends Commands<"Echo", infer Rpcs> ? Rpcs : never>>
+
+test("a handler that needs a service is refused by its type: the service would be missing when it runs", () => {
+  const isRefused: typeof needy extends Behavior ? false : true = true
+  expect(isRefused).toBe(true)
+})
+
+describe("the layer of an actor", () => {
+  it.effect("acquires its services once, and its commands see nothing of their caller but the span", () => {
+    let builds = 0
+    const echo = actorLayer(
+      Echo,
+      { make: (text: string) => text },
+      Effect.gen(function* () {
+        builds += 1
+        const word = yield* Word
+        return (id: string) => handle(Echo, { Say: () => Effect.map(Known, (known) => [id, word, known]) })
+      })
+    )
+    const provided = Layer.mergeAll(Layer.succeed(Word, "hello"), Layer.succeed(Known, "provided"))
+    return Effect.gen(function* () {
+      const command = yield* commandsTo(Echo)
+      const heard = command("a", "Say", undefined).pipe(
+        Effect.provideService(Word, "the caller's"),
+        Effect.provideService(Known, "the caller's"),
+        Effect.withSpan("caller")
+      )
+      expect(yield* heard).toEqual(["a", "hello", "provided"])
+      expect((yield* command("b", "Say", undefined))[0]).toBe("b")
+      expect(builds).toBe(1)
+    }).pipe(Effect.provide(echo.pipe(Layer.provideMerge(ActorHost.layer), Layer.provide(provided))))
+  })
 })

@@ -1,18 +1,16 @@
 import { Context, Deferred, Effect, Layer, References, Semaphore, Tracer } from "effect"
-import type { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import { ApiError } from "../schema/errors/ApiError.ts"
+import type { Commands, Named } from "../schema/protocol/Command.ts"
+import type { IdKind } from "./Identity.ts"
 import { Readmission } from "./Readmission.ts"
 
-/** Messages that one record holds. Beyond that, a command is refused with a retryable 429, and a hand-over stays stored. */
-export const mostMessages = 512
+/** Commands that one record holds. Beyond that, a command is refused with a retryable 429. */
+export const mostCommands = 512
 
-/** A message of this name. */
-export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
-
-/** What an actor does with each message. A handler that needs a service is refused: it would be missing when it runs. */
+/** What an actor does with each command. A handler that needs a service is refused: it would be missing when it runs. */
 export type Handlers<Rpcs extends Rpc.Any> = {
-  readonly [Name in Rpcs["_tag"]]: (message: {
+  readonly [Name in Rpcs["_tag"]]: (command: {
     readonly payload: Rpc.Payload<Named<Rpcs, Name>>
   }) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
 }
@@ -31,16 +29,13 @@ interface BehaviorOf<Type extends string> {
   readonly type: Type
 }
 
-const behaviorKey = <Type extends string, Rpcs extends Rpc.Any>(actor: Entity.Entity<Type, Rpcs>) =>
+const behaviorKey = <Type extends string, Rpcs extends Rpc.Any>(actor: Commands<Type, Rpcs>) =>
   Context.Service<BehaviorOf<Type>, Behavior<Rpcs>>(`svc/actors/behavior/${actor.type}`)
-
-/** What happens before and after a message, in the turn of its record and outside of its transaction. */
-type Surroundings = (id: string) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Turns {
   readonly semaphore: Semaphore.Semaphore
-  /** Messages that have the turn or are waiting for it. */
-  messages: number
+  /** Commands that have the turn or are waiting for it. */
+  commands: number
 }
 
 const tooMany = new ApiError({
@@ -50,41 +45,30 @@ const tooMany = new ApiError({
 })
 
 /**
- * The actors of this process (design, section 3). All messages to one record take turns, however they arrive: a command runs
- * in its caller's fiber, and a stored hand-over runs in the cluster.
+ * The actors of this process (design, section 3): all commands to one record take turns.
  *
  * - `serve`: from now on commands to these actors are executed
- * - `command`: executes a command when it is the record's turn. Waits for `serve`
- * - `inTurn`: executes a stored message when it is the record's turn. The turn comes before the transaction: with the opposite
- *   order, a command with the turn and a message with the only writing connection would wait for each other
- * - `surround`: from now on every message to these actors is executed within `around`: for what takes too long to happen in the
- *   message's transaction
+ * - `command`: executes a command in the caller's fiber when it is the record's turn. Waits for `serve`
  */
 export class ActorHost extends Context.Service<
   ActorHost,
   {
     readonly serve: <Type extends string, Rpcs extends Rpc.Any>(
-      actor: Entity.Entity<Type, Rpcs>,
+      actor: Commands<Type, Rpcs>,
       behavior: Behavior<Rpcs>
     ) => Effect.Effect<void>
     readonly command: <Type extends string, Rpcs extends Rpc.Any, A, E>(
-      actor: Entity.Entity<Type, Rpcs>,
+      actor: Commands<Type, Rpcs>,
       id: string,
       name: string,
       execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
     ) => Effect.Effect<A, E | ApiError>
-    readonly surround: (actorType: string, around: Surroundings) => Effect.Effect<void>
-    readonly inTurn: (
-      actorType: string,
-      id: string
-    ) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/ActorHost") {
   static readonly layer = Layer.sync(ActorHost, () => {
     let behaviors = Context.empty()
     const served = new Map<string, Deferred.Deferred<void>>()
     const waiting = new Map<string, Turns>()
-    const surroundings = new Map<string, Surroundings>()
 
     const servedOf = (type: string) => {
       const known = served.get(type) ?? Deferred.makeUnsafe<void>()
@@ -92,26 +76,22 @@ export class ActorHost extends Context.Service<
       return known
     }
 
-    const keyOf = (actorType: string, id: string) => `${actorType} ${id}`
-
     const inTurn =
-      (actorType: string, id: string) =>
+      (key: string) =>
       <A, E, R>(work: Effect.Effect<A, E, R>) =>
         Effect.uninterruptibleMask((restore) => {
-          const key = keyOf(actorType, id)
-          const turns = waiting.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), messages: 0 }
-          if (turns.messages === 0) waiting.set(key, turns)
-          turns.messages += 1
-          const whole = Effect.suspend(() => surroundings.get(actorType)?.(id)(work) ?? work)
-          return Effect.onExit(restore(turns.semaphore.withPermit(whole)), () => {
-            turns.messages -= 1
-            if (turns.messages === 0) waiting.delete(key)
+          const turns = waiting.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), commands: 0 }
+          if (turns.commands === 0) waiting.set(key, turns)
+          turns.commands += 1
+          return Effect.onExit(restore(turns.semaphore.withPermit(work)), () => {
+            turns.commands -= 1
+            if (turns.commands === 0) waiting.delete(key)
             return Effect.void
           })
         })
 
     const command = <Type extends string, Rpcs extends Rpc.Any, A, E>(
-      actor: Entity.Entity<Type, Rpcs>,
+      actor: Commands<Type, Rpcs>,
       id: string,
       name: string,
       execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
@@ -124,7 +104,8 @@ export class ActorHost extends Context.Service<
             Effect.suspend(() => command(actor, id, name, execute))
           )
         }
-        if ((waiting.get(keyOf(actor.type, id))?.messages ?? 0) >= mostMessages) return Effect.fail(tooMany)
+        const key = `${actor.type} ${id}`
+        if ((waiting.get(key)?.commands ?? 0) >= mostCommands) return Effect.fail(tooMany)
         const spanned = Effect.withSpan(
           `${actor.type}.${name}`,
           { attributes: { "entity.id": id } },
@@ -140,7 +121,7 @@ export class ActorHost extends Context.Service<
         const execution = Effect.suspend(() => execute(behavior.handlersOf(id)))
         return Effect.flatMap(References.TracerEnabled, (isTraced) => (isTraced ? spanned(execution) : execution)).pipe(
           Effect.updateContext(within),
-          inTurn(actor.type, id)
+          inTurn(key)
         )
       })
 
@@ -150,9 +131,41 @@ export class ActorHost extends Context.Service<
           behaviors = Context.add(behaviors, behaviorKey(actor), behavior)
           return Effect.asVoid(Deferred.succeed(servedOf(actor.type), undefined))
         }),
-      surround: (actorType, around) => Effect.sync(() => void surroundings.set(actorType, around)),
-      command,
-      inTurn
+      command
     })
   })
 }
+
+/**
+ * How commands reach these actors: `send(id, "Update", payload)`. A command runs in the caller's fiber when it is the record's
+ * turn; if the caller is interrupted, so is the command. If too many are waiting, it is refused with a retryable 429.
+ */
+export const commandsTo = <Type extends string, Rpcs extends Rpc.Any>(actor: Commands<Type, Rpcs>) =>
+  Effect.map(ActorHost, ({ command }) => {
+    return <Name extends Rpcs["_tag"]>(id: string, name: Name, payload: Rpc.Payload<Named<Rpcs, Name>>) =>
+      command(actor, id, name, (handlers) => handlers[name]({ payload }))
+  })
+
+/** Gives the handlers of an actor their types. */
+export const handle = <Type extends string, Rpcs extends Rpc.Any>(
+  _actor: Commands<Type, Rpcs>,
+  handlers: Handlers<Rpcs>
+): Handlers<Rpcs> => handlers
+
+/**
+ * The layer of an actor, one for each id of this kind. Its services are acquired once; its handlers are built for each command, hold
+ * no state and need no service from the context.
+ */
+export const actorLayer = <Type extends string, Rpcs extends Rpc.Any, Each extends Handlers<Rpcs>, Id, E, R>(
+  actor: Commands<Type, Rpcs>,
+  ids: IdKind<Id>,
+  behavior: Effect.Effect<(id: Id) => Each, E, R>
+) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const build = yield* behavior
+      const context = yield* Effect.context<never>()
+      yield* host.serve(actor, { handlersOf: (id) => build(ids.make(id)), context })
+    })
+  )

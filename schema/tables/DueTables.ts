@@ -1,0 +1,60 @@
+/** A message of an earlier release that was not carried out, of this actor and name. */
+const unprocessed = (actor: string, message: string) =>
+  `FROM cluster_messages WHERE entity_type = '${actor}' AND tag = '${message}' AND kind = 0 AND processed = 0`
+
+/**
+ * Work that is due is a mark in a row. Install plans, revision plans and Interfaces show by their own columns what they have not
+ * begun; the others get a mark here.
+ *
+ * Earlier releases stored this work as messages of a library. Those that were not carried out become marks, and the tables of the
+ * library go.
+ */
+export const dueWorkTables: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN follow_snapshot_id TEXT`,
+  `ALTER TABLE capsules ADD COLUMN follow_look TEXT`,
+  `CREATE INDEX capsules_to_follow ON capsules (id) WHERE follow_snapshot_id IS NOT NULL`,
+  `ALTER TABLE sources ADD COLUMN unread_due TEXT`,
+  `CREATE INDEX sources_unread ON sources (id) WHERE unread_due IS NOT NULL`,
+  // Not a column of the Run: its row can be large, and a change of one column writes the whole row.
+  `CREATE TABLE run_follow_due (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id)
+  )`,
+  `CREATE INDEX install_plans_to_begin ON install_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
+  `CREATE INDEX revision_plans_to_begin ON revision_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
+  `CREATE INDEX interface_intents_pending ON interface_intents (created_at, id) WHERE status = 'pending'`,
+  // Work that keeps failing, so that people see it.
+  `CREATE TABLE stuck_work (
+    kind TEXT NOT NULL,
+    record_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    since TEXT NOT NULL,
+    PRIMARY KEY (kind, record_id)
+  )`,
+  `CREATE INDEX stuck_work_by_workspace ON stuck_work (workspace_id, since)`,
+  // A database without messages of earlier releases has no such table.
+  `CREATE TABLE IF NOT EXISTS cluster_messages (
+    entity_type TEXT, entity_id TEXT, kind INTEGER, tag TEXT, payload TEXT, processed BOOLEAN
+  )`,
+  `UPDATE capsules SET (follow_snapshot_id, follow_look) =
+    (SELECT json_extract(payload, '$.sourceSnapshotId'), json_extract(payload, '$.look')
+      ${unprocessed("Capsule", "FollowLane")} AND entity_id = capsules.id ORDER BY cluster_messages.rowid DESC LIMIT 1)
+    WHERE id IN (SELECT entity_id ${unprocessed("Capsule", "FollowLane")})`,
+  `UPDATE sources SET unread_due = (SELECT json_extract(payload, '$.runId')
+      ${unprocessed("Source", "Unread")} AND entity_id = sources.id ORDER BY cluster_messages.rowid DESC LIMIT 1)
+    WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
+  `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
+    WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
+  // The newest Run of a coordinator that is under way: its end is collected again, which changes nothing the second time.
+  `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
+    WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
+      AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans
+          WHERE phase NOT IN ('reviewable', 'failed'))
+        OR id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM revision_plans
+          WHERE phase NOT IN ('reviewable', 'failed')))`,
+  `DROP TABLE IF EXISTS cluster_replies`,
+  `DROP TABLE cluster_messages`,
+  `DROP TABLE IF EXISTS cluster_migrations`,
+  `DROP TABLE IF EXISTS cluster_locks`,
+  `DROP TABLE IF EXISTS cluster_runners`,
+  `DROP TABLE IF EXISTS cluster_shards`
+]
