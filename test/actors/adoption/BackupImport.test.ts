@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
         { wrappedKey: changedAt(dataKey.wrappedKey, dataKey.wrappedKey.length - 8) },
         { recordKind: "state" },
         { workspaceId },
-        { id: there.one.dataKeys[0]?.id.replace(/.$/, "x") ?? "" }
+        { id: dataKey.id.replace(/.$/, dataKey.id.endsWith("x") ? "y" : "x") }
       ]) {
         const file = { ...there.one, dataKeys: [{ ...dataKey, ...change }, ...there.one.dataKeys.slice(1)] }
         expect([change, (yield* refusal(bytesOf(SealedBackup.make(file))))[0]]).toEqual([change, "backup_unreadable"])

@@ -38,7 +38,9 @@ const killedAt = Effect.fnUntraced(function* (given: object) {
     let text = ""
     for await (const part of child.stdout) {
       text += new TextDecoder().decode(part)
-      if (text.includes("\n")) break
+      // The service may log a warning first.
+      const line = /^\{.*$(?=\n)/m.exec(text)?.[0]
+      if (line !== undefined) return line
     }
     return text
   })
