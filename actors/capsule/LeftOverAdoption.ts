@@ -110,10 +110,12 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
   const before = yield* load
   const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
+  // Whether there is such a state is answered by the transaction, which asks again whether the caller may know.
+  const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
   const found =
-    isRepeated || request.confirm !== before.name
-      ? undefined
-      : yield* opened(yield* leftOverOf(before, id), yield* states.find(before.current_state_version_id))
+    stored?.capsule_id === before.id
+      ? yield* opened(stored, yield* states.find(before.current_state_version_id))
+      : undefined
 
   const create = Effect.gen(function* () {
     const capsule = yield* load

@@ -90,11 +90,8 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
 const damagedObject = (stderr: string): string | undefined =>
   stderr
     .split("\n")
-    .flatMap(
-      (line) =>
-        /^(?:error|fatal): ([\w ,'-]*\b(?:object|tree|blob|commit|tag)\b[\w ,'-]*)$/i.exec(line.trim())?.[1] ?? []
-    )
-    .at(0)
+    .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
+    .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
 /** Whether the server caused the failure, so that any other way of fetching would fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {

@@ -3,31 +3,14 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
-import { CapsuleHealth, Need, NeedCounts, StuckWorkKind } from "../records/Need.ts"
+import { CapsuleHealth, Need, NeedCounts, NeedKind, StuckWorkKind } from "../records/Need.ts"
 import { LatestRun, ListedRun } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
 export const AttentionItem = Schema.Struct({
-  kind: Schema.Literals([
-    "waiting_approval",
-    "approved",
-    "update_open",
-    "failed",
-    "drifted",
-    "stale",
-    "unknown_safety",
-    "uncertain_ground",
-    "lane_failed",
-    "work_stuck",
-    "automation_paused",
-    "origins_unconfirmed",
-    "connection_expiring",
-    "connection_expired",
-    "connection_unrenewed",
-    "connection_unrevoked",
-    "waiting_credential"
-  ]),
+  /** `check_failed` and `update_held` appear in the list of needs only. */
+  kind: NeedKind,
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),

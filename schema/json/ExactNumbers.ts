@@ -15,7 +15,9 @@ const canonical = (text: string): string | undefined => {
   if (parts === null || text.length > longestExact) return undefined
   const [, sign, whole = "", fraction = "", exponent = "0"] = parts
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
-  const significant = digits.replace(/0+$/, "")
+  let end = digits.length
+  while (digits[end - 1] === "0") end--
+  const significant = digits.slice(0, end)
   return significant === ""
     ? "0"
     : `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`

@@ -117,7 +117,10 @@ tests.live("another Workspace's record under a record of the caller's own answer
     for (const route of byPart) {
       const [first = "", ...parts] = idsOf(route)
       const foreign = { ...partsOfA, [first]: firstOfB[first] ?? "" }
-      const missing = { ...foreign, ...Object.fromEntries(parts.map((part) => [part, unknown(foreign[part] ?? "")])) }
+      const missing = {
+        ...foreign,
+        ...Object.fromEntries(parts.map((part) => [part, unknown(foreign[part] ?? "helper")]))
+      }
       for (const credential of credentials) {
         const name = `${route.method} ${route.path}`
         const given = yield* answer(route, foreign, credential)

@@ -89,6 +89,14 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
+/** JSON with the members of each object in one order: it has no meaning. */
+const inOrder = (value: unknown) =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part
+  )
+
 /** Nothing that was reported contains the secret; the plan file, the state and the Outputs may. */
 const isRedacted = <Outcome>({ events, failure, lines }: Executed<Outcome>) =>
   expect(JSON.stringify([events, lines, failure])).not.toContain(canary)
@@ -119,7 +127,7 @@ export const cases: ReadonlyArray<Case> = [
       expect(plan.lines.length).toBeGreaterThan(0)
       expect(plan.saved).toEqual([])
       isRedacted(plan)
-      return [...toldBy(plan), outcome.sandboxLevel, JSON.stringify(outcome.resourceChanges)]
+      return [...toldBy(plan), outcome.sandboxLevel, inOrder(outcome.resourceChanges)]
     })
   },
   {
