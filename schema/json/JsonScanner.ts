@@ -295,7 +295,8 @@ export class JsonScanner {
       if (!this.#digits()) return false
       exponentDigits = this.#at - digits
     }
-    if (this.#limits.exactNumbers === true && this.#at - start >= 16) {
+    // Shorter numbers without an exponent are exact.
+    if (this.#limits.exactNumbers === true && (this.#at - start >= 16 || exponentDigits > 0)) {
       if (!isExactNumber(this.#text.slice(start, this.#at))) return this.#refuse("number_rounded", start)
     }
     // Below 10^(200 + 99) the value is known to be finite without converting it.

@@ -125,7 +125,11 @@ const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault
 /** All faults in a policy file; none if it may be applied. Never repeats values from the file. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
-  if (Result.isFailure(json)) return { faults: [{ path: "", message: json.failure.message }], policy: undefined }
+  if (Result.isFailure(json)) {
+    const { message, position } = json.failure
+    const at = position === undefined ? "" : `Line ${position.line}, column ${position.column}: `
+    return { faults: [{ path: "", message: `${at}${message}` }], policy: undefined }
+  }
   const decoded = yield* Effect.result(decodePolicy(json.success))
   if (Result.isFailure(decoded)) {
     const faults = formatIssues(decoded.failure.issue).issues.map(({ message, path }) => ({

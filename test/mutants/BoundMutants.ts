@@ -139,5 +139,26 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     text: "return length > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(bytes)",
     broken: "return Effect.succeed(bytes)",
     test: entrances
+  },
+  {
+    name: "requests: a number in a body that would be rounded is refused",
+    file: "src/http/RequestBody.ts",
+    text: "  exactNumbers: true\n",
+    broken: "  exactNumbers: false\n",
+    test: "test/src/http/RawRequests.test.ts"
+  },
+  {
+    name: "policy file: a number that would be rounded is refused",
+    file: "src/composition/OperatorPolicyFile.ts",
+    text: "  exactNumbers: true\n",
+    broken: "  exactNumbers: false\n",
+    test: "test/src/cli/Policy.test.ts"
+  },
+  {
+    name: "JSON: a short number with an exponent is compared with what a double holds",
+    file: "schema/json/JsonScanner.ts",
+    text: "(this.#at - start >= 16 || exponentDigits > 0)",
+    broken: "this.#at - start >= 16",
+    test: "test/schema/json/JsonDocument.test.ts"
   }
 ]

@@ -20,6 +20,8 @@ const sequencesFile = "actors/run/RunSequences.ts"
 const runLedgerFile = "actors/run/RunLedger.ts"
 const preparationFile = "actors/execution/RunPreparation.ts"
 const obstacleFile = "actors/execution/CapsuleObstacle.ts"
+const stablePaths = "test/runner/execution/StablePaths.test.ts"
+const stablePathsFile = "runner/execution/StablePaths.ts"
 const providersFile = "actors/execution/ProviderObstacle.ts"
 
 /**
@@ -363,5 +365,33 @@ export const runMutants: ReadonlyArray<Mutant> = [
     text: "normaliseProviderAddress(bound.provider) === provider",
     broken: "bound.provider !== workspaceId",
     test: preparation
+  },
+  {
+    name: "a Capsule's path: a path that something else uses is refused",
+    file: stablePathsFile,
+    text: "if (!(yield* isOurs(path))) {",
+    broken: "if (!(yield* isOurs(path)) && false) {",
+    test: stablePaths
+  },
+  {
+    name: "a Capsule's path: Runs of one Capsule take turns",
+    file: stablePathsFile,
+    text: "        yield* takeTurn(name)\n",
+    broken: "",
+    test: stablePaths
+  },
+  {
+    name: "a Capsule's path: a link is not removed once it leads to another Run",
+    file: stablePathsFile,
+    text: "if (leadsTo === target) await rm",
+    broken: "await rm",
+    test: stablePaths
+  },
+  {
+    name: "apply: ephemeral inputs from Outputs keep their types",
+    file: "runner/execution/ApplyExecution.ts",
+    text: "{ value, type: job.ephemeralTypes?.[name] }",
+    broken: "{ value }",
+    test: "test/actors/capsule/ExactValues.test.ts"
   }
 ]

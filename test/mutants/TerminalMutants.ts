@@ -1,5 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
+const inputText = "test/src/cli/remote/InputText.test.ts"
 const remote = "test/src/cli/remote/Remote.test.ts"
 const planText = "test/src/cli/remote/PlanText.test.ts"
 const session = "test/e2e/TerminalSession.test.ts"
@@ -98,5 +99,19 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     text: "value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()",
     broken: "Option.fromUndefinedOr(value.workspace)",
     test: remote
+  },
+  {
+    name: "terminal: a number in --var-file that would be rounded is refused",
+    file: "src/cli/install/InstallRequest.ts",
+    text: '  yield* refuseRoundedNumbers("--var-file", text)\n',
+    broken: "",
+    test: inputText
+  },
+  {
+    name: "terminal: a number in --input that would be rounded is refused",
+    file: "src/cli/remote/ApiCommand.ts",
+    text: "  yield* refuseRoundedNumbers(`--input ${file}`, text)\n",
+    broken: "",
+    test: inputText
   }
 ]

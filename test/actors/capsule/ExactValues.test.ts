@@ -46,6 +46,43 @@ describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double ca
     })
   )
 
+  tests.live("stay numbers with all their digits as ephemeral inputs, in the plan and again in the apply", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const values = `{ n = ${id}, fraction = 12345678901234.123456, digits = "${id}", list = [${id}] }`
+      const producer = yield* active("exact-values", { "main.tf": `output "values" { value = ${values} }` })
+      const expected = `jsonencode(${values})`
+      const { capsuleId } = yield* planned("exact-ephemeral", {
+        "main.tf": `
+          variable "values" {
+            type      = any
+            ephemeral = true
+            default   = null
+            validation {
+              condition     = var.values == null || jsonencode(var.values) == ${expected}
+              error_message = "The plan was given other values."
+            }
+          }
+          resource "terraform_data" "a" {
+            provisioner "local-exec" {
+              command     = "test \\"$GIVEN\\" = \\"$EXPECTED\\""
+              environment = {
+                GIVEN    = jsonencode(var.values)
+                EXPECTED = ${expected}
+              }
+            }
+          }`
+      })
+      yield* (yield* Dependencies).create(context, capsuleId, {
+        producerCapsuleId: producer.capsule.id,
+        mode: "variable_injection",
+        outputs: [{ from: "values", to: "values", required: true }]
+      })
+      const apply = yield* applied(yield* replanned(capsuleId))
+      expect([apply.status, apply.error]).toEqual(["succeeded", undefined])
+    })
+  )
+
   tests.live("are refused as JSON numbers, which lose digits, and accepted as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
+import { lchownSync, lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
@@ -60,6 +60,9 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
         Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
         { startImmediately: true }
       )
+      // Runs of another Capsule begin and end meanwhile.
+      const other = { addressKey: Redacted.make(randomUUID()) }
+      for (let run = 0; run < 20; run++) yield* Effect.scoped(hold(other, join(first, "other")))
       expect(readlinkSync(path)).toBe(join(first, "capsule"))
       yield* Deferred.succeed(mayEnd, undefined)
       yield* Fiber.join(holding)
@@ -72,10 +75,26 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
       const { first, job } = yield* twoRuns
       const { hold } = yield* StablePaths
       const path = yield* Effect.scoped(hold(job, first))
-      writeFileSync(path, "not ours")
-      const refused = yield* Effect.flip(Effect.scoped(hold(job, first)))
-      rmSync(path)
-      expect(refused.message).toContain(path)
+      const squats = [
+        () => writeFileSync(path, "not ours"),
+        () => mkdirSync(path),
+        // Only root can give a link to another user.
+        ...(process.geteuid?.() === 0
+          ? [
+              () => {
+                symlinkSync(first, path)
+                lchownSync(path, 65_534, 65_534)
+              }
+            ]
+          : [])
+      ]
+      for (const squat of squats) {
+        squat()
+        const before = lstatSync(path).ino
+        const refused = yield* Effect.flip(Effect.scoped(hold(job, first)))
+        expect([refused.message.includes(path), lstatSync(path).ino]).toEqual([true, before])
+        rmSync(path, { recursive: true })
+      }
     }).pipe(Effect.provide(stablePaths))
   )
 

@@ -118,6 +118,14 @@ describe("hostile documents", () => {
     })
   })
 
+  test.each(["1e-400", "-5e-325", "1.5e-9999"])(
+    "where numbers must be exact, %s is refused: a double holds 0",
+    (number) => {
+      const refused = decodeJson(new TextEncoder().encode(number), { ...roomy, exactNumbers: true })
+      expect(Result.isFailure(refused) ? refused.failure.reason : undefined).toBe("number_rounded")
+    }
+  )
+
   test.each([
     ['"\\ud83d"', "lone_surrogate"],
     ['"\\ude00"', "lone_surrogate"],

@@ -52,6 +52,27 @@ describe("the policy file on the command line", () => {
     })
   )
 
+  live(
+    "is refused when it holds a number that would be rounded, reporting where, and valid with a string of digits",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const at = yield* folder
+        const check = Effect.fnUntraced(function* (limit: string) {
+          const whole = policy("eu-1").replace('"eu-1"', limit)
+          yield* files.writeFileString(`${at}/policy.json`, whole)
+          const { code, out } = yield* svc(["policy", "check", `${at}/policy.json`, "--json"])
+          return [code, out.includes("Line 1, column"), out.includes(limit)]
+        })
+        for (const limit of ["9007199254740993", "12345678901234.123456", "1e-400", '[0,{"a":-9223372036854775807}]']) {
+          expect([limit, ...(yield* check(limit))]).toEqual([limit, 1, true, false])
+        }
+        for (const limit of ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]) {
+          expect([limit, ...(yield* check(limit))]).toEqual([limit, 0, false, false])
+        }
+      })
+  )
+
   live("is valid as shown in the documentation", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
