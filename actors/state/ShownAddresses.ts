@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted } from "effect"
+import { holdsRunFolder } from "../../runner/execution/ServerPaths.ts"
 import { hiddenKey, hiddenKeysIn, replacedAddress, shownKeysIn } from "../../runner/redaction/InstanceKeys.ts"
 import type { Redaction } from "../../runner/redaction/Redaction.ts"
 import type { RedactionItem } from "../../runner/redaction/Redactor.ts"
@@ -78,7 +79,10 @@ export interface KeySecrets {
   readonly hiddenIn: ReadonlyArray<string>
 }
 
-/** What addresses of a Capsule look like outside, in its plans as in its index, for addresses with the given ones' keys. */
+/**
+ * What addresses of a Capsule look like outside, in its plans as in its index, for addresses with the given ones' keys. Keys that
+ * contain the folder of a Run are hidden like secret ones.
+ */
 export const shownAddresses = Effect.fnUntraced(function* (
   secretTexts: SecretTexts,
   addresses: Iterable<string>,
@@ -91,7 +95,8 @@ export const shownAddresses = Effect.fnUntraced(function* (
   const forms = new Map(
     keys.flatMap((key) => {
       const hidden = hiddenKey(addressKey, key)
-      return secrets === undefined || found?.has(key) === true || hiddenBefore.has(hidden) ? [[key, hidden]] : []
+      const isSecret = secrets === undefined || found?.has(key) === true || hiddenBefore.has(hidden)
+      return isSecret || holdsRunFolder(key) ? [[key, hidden]] : []
     })
   )
   return (address: string) => replacedAddress(address, (key) => forms.get(key) ?? key)

@@ -2,6 +2,7 @@ import { createHmac, type KeyObject } from "node:crypto"
 import { Effect, Option, Redacted } from "effect"
 import { scopeOf } from "../../runner/redaction/SecretRule.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
+import { holdsRunFolder } from "../../runner/execution/ServerPaths.ts"
 import { type ObjectContents, stateContents } from "../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 import { objectKey } from "./ObjectKey.ts"
@@ -51,11 +52,13 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id, which may be shown unless it contains a secret from the state. An id that the state marks as sensitive, or that is the
- * object's value rather than its name (`random_id`), may not be shown.
+ * The id, which may be shown unless it contains a secret from the state. An id that the state marks as sensitive, that is the
+ * object's value rather than its name (`random_id`), or that contains the folder of a Run, may not be shown.
  */
 const shownId = (object: ObjectContents): string | null =>
-  object.id === undefined || object.isIdSensitive || objectKey(object) === undefined ? null : object.id
+  object.id === undefined || object.isIdSensitive || objectKey(object) === undefined || holdsRunFolder(object.id)
+    ? null
+    : object.id
 
 type Instance = Pick<ResourceEntry, "address" | "deposed">
 

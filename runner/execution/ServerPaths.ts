@@ -173,6 +173,11 @@ const withTexts = (value: Schema.Json, rewritten: (text: string) => string): Sch
 /** Like `planned`, for every string in a value of a plan. */
 export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => withTexts(value, paths.planned)
 
+const runFolder = /\/run_[a-z0-9]{16,64}-\d+\/(?:capsule|build)(?![\w-])/
+
+/** Whether a text contains the folder of a Run, on whichever machine: a program can always find out where it really is. */
+export const holdsRunFolder = (text: string): boolean => runFolder.test(text)
+
 /** A value that an earlier release stored, without the folders of its Runs. */
 export const storedValue = (runsFolder: string, value: Schema.Json): Schema.Json =>
   withTexts(value, withoutEarlierRuns([runsFolder]))

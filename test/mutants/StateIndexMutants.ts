@@ -207,5 +207,19 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     text: "kind.sharedParts !== undefined && left === 0",
     broken: "left < 0",
     test: deletion
+  },
+  {
+    name: "state index: an id with the folder of a Run is not shown",
+    file: "actors/state/StateEntries.ts",
+    text: " || holdsRunFolder(object.id)",
+    broken: "",
+    test: "test/actors/state/StateResources.test.ts"
+  },
+  {
+    name: "state index: an instance key with the folder of a Run is hidden",
+    file: "actors/state/ShownAddresses.ts",
+    text: "isSecret || holdsRunFolder(key)",
+    broken: "isSecret",
+    test: "test/actors/state/StateResources.test.ts"
   }
 ]

@@ -307,3 +307,33 @@ tests.live("no id is shown until it is known which secrets a state contains", ()
     expect((yield* list()).items.map(({ id }) => id)).toEqual([undefined, undefined])
   })
 )
+
+tests.live("never shows the folder of a Run, of the server or of an agent, that a program wrote into a state", () =>
+  Effect.gen(function* () {
+    yield* emptyCapsules
+    const folder = (letter: string) => `/srv/canary/${letter}/runs/run_01${letter.repeat(24)}-1/capsule`
+    const found = (letter: string) => [
+      resource("aws_s3_bucket.each", { id: `${folder(letter)}/source/a` }, { key: `${folder(letter)}/source` }),
+      resource("aws_s3_bucket.each", { id: "b" }, { key: `${folder(letter)}/home` }),
+      resource("aws_vpc.main", { id: "vpc-1", path: folder(letter) })
+    ]
+    const one = yield* committed(1, stateText(found("a"), { where: folder("a") }))
+    const two = yield* committed(2, stateText(found("b"), { where: folder("b") }))
+    const shown = yield* list()
+    expect(shown.items.map(({ address, id }) => [address.replace(/[0-9a-f]{12}/, "digest"), id]).toSorted()).toEqual([
+      ['aws_s3_bucket.each["[redacted key digest]"]', undefined],
+      ['aws_s3_bucket.each["[redacted key digest]"]', "b"],
+      ["aws_vpc.main", "vpc-1"]
+    ])
+    const differences = [yield* difference(two), yield* difference(one, two)]
+    expect(differences[0]?.resources).toHaveLength(5)
+    const resources = yield* StateResources
+    const searched = yield* resources.list(first, { search: "canary" }, { limit: 1 })
+    expect(searched.items).toEqual([])
+    const page = yield* resources.list(first, {}, { limit: 1 })
+    const [cursor = ""] = page.nextCursor?.split(".") ?? []
+    const everything = JSON.stringify([shown, differences, page, Buffer.from(cursor, "base64url").toString()])
+    expect(everything).not.toContain("canary")
+    expect(yield* stored).not.toContain("canary")
+  })
+)
