@@ -10,6 +10,7 @@ import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
 import { logCases } from "./LogCases.ts"
 import { keyCases } from "./KeyCases.ts"
+import { pathCases } from "./PathCases.ts"
 import { proxyCases } from "./ProxyCases.ts"
 import { sandboxCases } from "./SandboxCases.ts"
 import { serverCases } from "./ServerCases.ts"
@@ -80,5 +81,6 @@ export const worldCases: ReadonlyArray<WorldCase> = [
   ...keyCases,
   ...proxyCases,
   ...sandboxCases,
+  ...pathCases,
   ...shortWorldCases
 ]

@@ -68,7 +68,18 @@ variable "label" { type = string }
 ${resource}
 `
 
-const withoutProvider: ReadonlySet<string> = new Set(["plain", "lines"])
+/** Every way in which the tool finds an absolute path, and a program that prints where it really is. */
+const paths = `
+resource "terraform_data" "paths" {
+  input = [abspath("\${path.module}/tpl"), path.cwd, abspath(path.root)]
+  provisioner "local-exec" { command = "echo really in; pwd -P" }
+}
+output "module" { value = abspath("\${path.module}/tpl") }
+output "cwd" { value = path.cwd }
+output "root" { value = abspath(path.root) }
+`
+
+const withoutProvider: ReadonlySet<string> = new Set(["plain", "lines", "paths"])
 
 export const modules = (notesDir: string): Readonly<Record<string, string>> => ({
   "notes/main.tf": `${head(notesDir)}${notes('"plain"')}`,
@@ -76,10 +87,11 @@ export const modules = (notesDir: string): Readonly<Record<string, string>> => (
   "wide/main.tf": `${head(notesDir)}${wide(wideCounts.wide)}`,
   "half-wide/main.tf": `${head(notesDir)}${wide(wideCounts["half-wide"])}`,
   "plain/main.tf": plain('resource "terraform_data" "it" { input = var.label }'),
-  "lines/main.tf": plain(printingResource)
+  "lines/main.tf": plain(printingResource),
+  "paths/main.tf": plain(paths)
 })
 
-export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain" | "lines"
+export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain" | "lines" | "paths"
 
 export const needsProvider = (module: ModuleName): boolean => !withoutProvider.has(module)
 
