@@ -114,6 +114,8 @@ describe("commands to the actors of this process", () => {
 
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
+/** What only the caller provides. */
+const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echo = commandsOf("Echo", [Rpc.make("Say", { success: Schema.Array(Schema.String) })])
 
@@ -134,7 +136,8 @@ describe("the layer of an actor", () => {
       Effect.gen(function* () {
         builds += 1
         const word = yield* Word
-        return (id: string) => handle(Echo, { Say: () => Effect.map(Known, (known) => [id, word, known]) })
+        const say = (id: string) => Effect.map(Effect.all([Known, Own]), (seen) => [id, word, ...seen])
+        return (id: string) => handle(Echo, { Say: () => say(id) })
       })
     )
     const provided = Layer.mergeAll(Layer.succeed(Word, "hello"), Layer.succeed(Known, "provided"))
@@ -143,9 +146,10 @@ describe("the layer of an actor", () => {
       const heard = command("a", "Say", undefined).pipe(
         Effect.provideService(Word, "the caller's"),
         Effect.provideService(Known, "the caller's"),
+        Effect.provideService(Own, "the caller's"),
         Effect.withSpan("caller")
       )
-      expect(yield* heard).toEqual(["a", "hello", "provided"])
+      expect(yield* heard).toEqual(["a", "hello", "provided", "default"])
       expect((yield* command("b", "Say", undefined))[0]).toBe("b")
       expect(builds).toBe(1)
     }).pipe(Effect.provide(echo.pipe(Layer.provideMerge(ActorHost.layer), Layer.provide(provided))))

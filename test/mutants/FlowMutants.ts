@@ -35,8 +35,15 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "due work: a step is not begun twice",
     file: "actors/due-work/DueWork.ts",
-    text: "if (taken.has(due.key)) taken.set(due.key, true)",
-    broken: "if (taken.has(due.key) && false) taken.set(due.key, true)",
+    text: "if (taken.has(due.key)) taken.set(due.key, true)\n      else if (until > at)",
+    broken: "if (until > at)",
+    test: "test/actors/due-work/DueWork.test.ts"
+  },
+  {
+    name: "due work: a mark set during the step",
+    file: "actors/due-work/DueWork.ts",
+    text: "return isAskedAgain || troubles.has(due.key)",
+    broken: "return troubles.has(due.key)",
     test: "test/actors/due-work/DueWork.test.ts"
   },
   {

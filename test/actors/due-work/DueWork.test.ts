@@ -11,13 +11,14 @@ import { it } from "../../support/Effect.ts"
 const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
 
-/** Bells with marks; a bell whose ringing fails keeps its mark. */
+/** Bells with marks; a bell whose ringing fails keeps its mark. A step waits for its gate, and after its commit for its echo. */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const due = yield* DueWork
   const rung: Array<string> = []
   const broken = new Set<string>()
   const gates = new Map<string, Deferred.Deferred<void>>()
+  const echoes = new Map<string, Deferred.Deferred<void>>()
   yield* sql`PRAGMA foreign_keys = OFF`
   yield* sql`CREATE TABLE bells (id TEXT PRIMARY KEY, workspace_id TEXT, due INTEGER)`
   yield* due.serve({
@@ -25,20 +26,27 @@ const bells = Effect.gen(function* () {
     due: Effect.orDie(
       sql<{ id: string; workspace_id: WorkspaceId }>`SELECT id, workspace_id FROM bells WHERE due = 1 ORDER BY id`
     ),
-    step: Effect.fnUntraced(function* ({ id }) {
-      const gate = gates.get(id)
-      if (gate !== undefined) yield* Deferred.await(gate)
-      rung.push(id)
-      yield* Effect.orDie(sql`UPDATE bells SET due = 0 WHERE id = ${id}`)
-      if (broken.has(id)) return yield* Effect.die(new Error("broken"))
-    }, transaction(sql))
+    step: Effect.fnUntraced(
+      function* ({ id }) {
+        const gate = gates.get(id)
+        if (gate !== undefined) yield* Deferred.await(gate)
+        rung.push(id)
+        yield* Effect.orDie(sql`UPDATE bells SET due = 0 WHERE id = ${id}`)
+        if (broken.has(id)) return yield* Effect.die(new Error("broken"))
+      },
+      transaction(sql),
+      (ringing, { id }) => {
+        const echo = echoes.get(id)
+        return echo === undefined ? ringing : Effect.andThen(ringing, Deferred.await(echo))
+      }
+    )
   })
   const mark = Effect.fnUntraced(function* (id: string) {
     yield* sql`INSERT INTO bells VALUES (${id}, ${workspace}, 1) ON CONFLICT (id) DO UPDATE SET due = 1`
     yield* sql.afterCommit(due.wake)
   }, transaction(sql))
   const marked = Effect.map(sql<{ id: string }>`SELECT id FROM bells WHERE due = 1`, (rows) => rows.map(({ id }) => id))
-  return { sql, due, rung, broken, gates, mark, marked }
+  return { sql, due, rung, broken, gates, echoes, mark, marked }
 })
 
 const provided = DueWork.layer.pipe(Layer.provideMerge(testDatabase))
@@ -105,6 +113,25 @@ describe("work that is due", () => {
       yield* settle
       expect(rung).toEqual(["a", "a"])
       expect(yield* sql`SELECT id FROM bells WHERE due = 1`).toEqual([])
+    }).pipe(Effect.provide(provided))
+  )
+
+  it.effect("that is marked again after the commit of its step is done again when the step ends, and not before", () =>
+    Effect.gen(function* () {
+      const { due, echoes, mark, marked, rung } = yield* bells
+      const echo = yield* Deferred.make<void>()
+      echoes.set("a", echo)
+      yield* Effect.forkChild(due.follow)
+      yield* mark("a")
+      yield* settle
+      yield* mark("a")
+      yield* settle
+      expect(rung).toEqual(["a"])
+      expect(yield* marked).toEqual(["a"])
+      yield* Deferred.succeed(echo, undefined)
+      yield* settle
+      expect(rung).toEqual(["a", "a"])
+      expect(yield* marked).toEqual([])
     }).pipe(Effect.provide(provided))
   )
 

@@ -97,18 +97,20 @@ describe("hostile Git servers", () => {
   it.live("a server that asks to wait is asked once more after that time, and never a third time", () =>
     Effect.gen(function* () {
       for (const status of [429, 503]) {
-        let left = 1
-        const busy = yield* httpServer((request, response) => {
-          if (left-- > 0) response.writeHead(status, { "retry-after": "0" }).end()
-          else advertisement(...listing, flushPacket)(request, response)
-        })
+        /** Asks to wait this many times, then answers. */
+        const busyFor = (times: number) => {
+          let left = times
+          return httpServer((request, response) => {
+            if (left-- > 0) response.writeHead(status, { "retry-after": "0" }).end()
+            else advertisement(...listing, flushPacket)(request, response)
+          })
+        }
+        const busy = yield* busyFor(1)
         expect((yield* resolve({ url: busy.url })).commit).toBe(commit)
         expect(busy.requests).toHaveLength(2)
-        const always = yield* httpServer(
-          (_request, response) => void response.writeHead(status, { "retry-after": "0" }).end()
-        )
-        expect((yield* refused({ url: always.url }))._tag).toBe("GitUnreachable")
-        expect(always.requests).toHaveLength(2)
+        const busier = yield* busyFor(2)
+        expect((yield* refused({ url: busier.url }))._tag).toBe("GitUnreachable")
+        expect(busier.requests).toHaveLength(2)
       }
     })
   )
