@@ -1,20 +1,23 @@
+import { fileURLToPath } from "node:url"
 import { Effect, Stream } from "effect"
 import { followLogs } from "../../../src/client/index.ts"
 import { holds } from "../../crash/CrashClient.ts"
-import { agentWorld } from "../support/AgentWorld.ts"
+import { encodeCrashEnvironment } from "../../crash/CrashEnvironment.ts"
+import { type AgentOptions, agentWorld } from "../support/AgentWorld.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
 const stablePath = /^\/var\/tmp\/svc-[0-9a-f]{24}\/source\/paths/
 
-const samePaths: WorldCase = {
-  name: "a module with absolute paths: equal in plan, apply and the next plan, and no folder of the agent is shown",
+const samePaths = (where: string, level: "process" | "landlock", given: AgentOptions): WorldCase => ({
+  name: `a module with absolute paths${where}: equal in plan, apply and the next plan, and no folder of the agent is shown`,
   run: Effect.fnUntraced(function* (options) {
-    const world = yield* agentWorld(options)
-    const agent = yield* keptAgent(yield* world.agent("one"))
+    const world = yield* agentWorld({ ...options, isolation: level === "process" ? "off" : "required" })
+    const agent = yield* keptAgent(yield* world.agent("one", given))
     const { capsuleId, planRunId } = yield* world.installed("one", "paths")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+    yield* holds(plan.isolation === level, `The plan was isolated by ${plan.isolation}`)
     const applyId = yield* world.approvedApply(planRunId)
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
@@ -45,6 +48,18 @@ const samePaths: WorldCase = {
     yield* agent.owesNothing
     yield* agent.end
   })
+})
+
+const program = [process.execPath, fileURLToPath(new URL("../support/SandboxedAgent.ts", import.meta.url))]
+
+/** Without root, an agent cannot start as another user. With `required`, landlock alone is not enough. */
+const asNobody: AgentOptions = {
+  program,
+  env: { SVC_RUNNER_ISOLATION: "auto", SVC_TEST_CRASH: encodeCrashEnvironment({ levels: ["landlock"] }) },
+  ...(process.getuid?.() === 0 ? { user: 65_534 } : {})
 }
 
-export const pathCases: ReadonlyArray<WorldCase> = [samePaths]
+export const pathCases: ReadonlyArray<WorldCase> = [
+  samePaths("", "process", {}),
+  samePaths(" in landlock, of another user", "landlock", asNobody)
+]

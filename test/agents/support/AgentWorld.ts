@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PoolName } from "../../../schema/agent/PoolName.ts"
@@ -48,6 +49,8 @@ export interface AgentOptions {
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
+  /** The agent works as this user of the machine, in a separate folder and without the provider; only root can start it. */
+  readonly user?: number
 }
 
 /** Whether a Run is neither queued nor running. */
@@ -165,7 +168,12 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
     yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
-    const dir = given.folder ?? `${folder}/agent-${name}`
+    const { user } = given
+    const home = user === undefined ? folder : yield* files.makeTempDirectoryScoped({ prefix: "agent-of-user-" })
+    const dir = given.folder ?? `${home}/agent-${name}`
+    if (user !== undefined) {
+      for (const path of [home, dirname(tokenFile), tokenFile]) yield* files.chown(path, user, user)
+    }
     agents.push(dir)
     const flags = {
       server: given.server ?? own.url,
@@ -176,15 +184,17 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       "token-file": tokenFile,
       log: "debug"
     }
-    const program = given.program ?? [options.agent ?? options.server]
+    const as = user === undefined ? [] : ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"]
+    const program = [...as, ...(given.program ?? [options.agent ?? options.server])]
     const command = [...program, "agent", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])]
     const start = started(command, {
-      cwd: folder,
+      cwd: home,
       env: {
         ...env,
+        HOME: home,
         SVC_RUNNER_ISOLATION: isolation,
-        SVC_PROVIDER_MIRROR: mirror.path,
-        SVC_PROVIDER_MIRROR_REQUIRED: "true",
+        // Another user cannot read the mirror.
+        ...(user === undefined ? { SVC_PROVIDER_MIRROR: mirror.path, SVC_PROVIDER_MIRROR_REQUIRED: "true" } : {}),
         ...given.env
       },
       output

@@ -8,7 +8,7 @@ import { commandLine, teardown } from "../../../src/cli/CommandLine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { CrashEnvironment } from "../../crash/CrashEnvironment.ts"
 
-const { readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")
+const { levels, readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")
 const args = process.argv.slice(2)
 
 NodeRuntime.runMain(
@@ -16,6 +16,7 @@ NodeRuntime.runMain(
     Effect.provide(platform),
     Effect.provideService(SandboxSettings, {
       ...defaultSandboxSettings,
+      ...(levels === undefined ? {} : { levels }),
       extraReadOnly: readable ?? [],
       extraWritable: writable ?? []
     })
