@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
-import { lstat, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/promises"
+import { existsSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs"
+import { lstat, mkdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Semaphore from "effect/Semaphore"
 import { Sandbox } from "../sandbox/Sandbox.ts"
@@ -29,19 +30,37 @@ const isOurs = (path: string) =>
     return entry === undefined || (entry.isSymbolicLink() && entry.uid === (process.geteuid?.() ?? entry.uid))
   })
 
-const place = (path: string, target: string) =>
-  fileOperation("place the Capsule's path", async () => {
-    const next = `${path}.${process.pid}`
-    await rm(next, { force: true })
-    await symlink(target, next)
-    await rename(next, path)
-  })
+/** Whether another service uses the link: it leads to a folder that exists and is none of this service's Runs. */
+const isElsewhere = (path: string, runs: string) => {
+  const leadsTo = readlinkSync(path)
+  return !leadsTo.startsWith(`${runs}/`) && existsSync(leadsTo)
+}
 
-/** Removes the link, unless it leads to another Run by now. */
+/**
+ * Makes the link. `false` if it cannot be made here, or another service with the same keys uses it, such as a copy of this one: it
+ * must not lead a Run of that service to the files of this one. In one step, so that no other Run of this service comes between.
+ */
+const place = (path: string, target: string, runs: string) =>
+  Effect.try({
+    try: () => {
+      const next = `${path}.${process.pid}`
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) symlinkSync(target, path)
+      else if (isElsewhere(path, runs)) return false
+      else {
+        rmSync(next, { force: true })
+        symlinkSync(target, next)
+        renameSync(next, path)
+      }
+      return readlinkSync(path) === target
+    },
+    catch: () => false
+  }).pipe(Effect.orElseSucceed(() => false))
+
+/** Removes the link, unless it leads to another Run by now. In one step, as above. */
 const removeLink = (path: string, target: string) =>
   fileOperation("remove the Capsule's path", async () => {
-    const leadsTo = await readlink(path).catch(() => undefined)
-    if (leadsTo === target) await rm(path, { force: true })
+    const entry = lstatSync(path, { throwIfNoEntry: false })
+    if (entry?.isSymbolicLink() === true && readlinkSync(path) === target) rmSync(path, { force: true })
   })
 
 /** Removes the link that a run folder's Run left when its service was killed. */
@@ -109,14 +128,15 @@ export class StablePaths extends Context.Service<
             await mkdir(runFolder, { recursive: true, mode: 0o700 })
             await writeFile(noteOf(runFolder), path, { mode: 0o600 })
           })
-          const isPlaced = yield* Effect.acquireRelease(
-            Effect.match(place(path, own), { onFailure: () => false, onSuccess: () => true }),
-            (placed) => (placed ? Effect.ignore(removeLink(path, own)) : Effect.void)
+          const isPlaced = yield* Effect.acquireRelease(place(path, own, dirname(runFolder)), (placed) =>
+            placed ? Effect.ignore(removeLink(path, own)) : Effect.void
           )
           if (isPlaced) return path
         }
         // Only a plan with an absolute path in it cannot be applied then.
-        yield* Effect.logWarning(`Neither ${places.join(" nor ")} can be written to. Give the service one of them.`)
+        yield* Effect.logWarning(
+          `The path ${name} in ${places.join(" or ")} cannot be made, or is used by another service with the same keys. Give this service one of these folders.`
+        )
         return own
       })
 

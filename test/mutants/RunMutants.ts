@@ -367,6 +367,13 @@ export const runMutants: ReadonlyArray<Mutant> = [
     test: preparation
   },
   {
+    name: "a Capsule's path: that of another service with the same keys",
+    file: stablePathsFile,
+    text: "else if (isElsewhere(path, runs)) return false",
+    broken: "else if (isElsewhere(path, runs) && false) return false",
+    test: stablePaths
+  },
+  {
     name: "a Capsule's path: a path that something else uses is refused",
     file: stablePathsFile,
     text: "if (!(yield* isOurs(path))) {",
@@ -383,8 +390,8 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "a Capsule's path: a link is not removed once it leads to another Run",
     file: stablePathsFile,
-    text: "if (leadsTo === target) await rm",
-    broken: "await rm",
+    text: "&& readlinkSync(path) === target) rmSync",
+    broken: ") rmSync",
     test: stablePaths
   },
   {

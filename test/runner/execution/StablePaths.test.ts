@@ -98,6 +98,26 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
+  it.live("is not taken from another service with the same keys, whose Run goes on at it", () =>
+    Effect.gen(function* () {
+      const { first, job } = yield* twoRuns
+      const elsewhere = yield* temporaryFolder
+      const theirs = join(elsewhere, "runs", "run_a")
+      mkdirSync(join(theirs, "capsule"), { recursive: true })
+      const { hold } = yield* StablePaths
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const held = yield* hold(job, theirs)
+          const other = yield* Effect.flatMap(StablePaths, (paths) => paths.hold(job, first)).pipe(
+            Effect.provide(Layer.fresh(stablePaths), { local: true })
+          )
+          expect(other).not.toBe(held)
+          expect(readlinkSync(held)).toBe(join(theirs, "capsule"))
+        })
+      )
+    }).pipe(Effect.provide(stablePaths))
+  )
+
   it.live("left by a killed service is removed with its run folder, unless another Run has it by now", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
