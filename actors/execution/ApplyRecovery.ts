@@ -2,8 +2,10 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readState } from "../../runner/document/Documents.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { stillSuspected } from "../../runner/execution/ApplyJournal.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import type { StateFile } from "../../runner/execution/StateFile.ts"
 import { comparedAddress } from "../../runner/redaction/InstanceKeys.ts"
 import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
@@ -94,14 +96,14 @@ export class ApplyRecovery extends Context.Service<
        * The tool may have started more than it reported: every creation in the plan that left no trace in the state or in the
        * tool's reports may have happened.
        */
-      const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
+      const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, state: StateFile | undefined) {
         const plan = yield* ledger.find(run.plan_run_id)
         const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
         const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
         const addressKey = run.capsule_id === null ? undefined : yield* index.addressKey(run.capsule_id)
         // A plan hides secret instance keys, a state does not.
         const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
-        const inState = new Set(managed.map(form))
+        const inState = new Set((state?.managed ?? []).map(({ address }) => form(address)))
         const untold = changes.filter(
           ({ actions, address }) =>
             actions.includes("create") &&
@@ -109,7 +111,9 @@ export class ApplyRecovery extends Context.Service<
             // A replaced resource is in the state both before and after.
             !(actions.length === 1 && inState.has(form(address)))
         )
-        return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
+        // Whoever read the journal had no key to compare hidden addresses with those of the state.
+        const reported = addressKey === undefined ? left.possiblyCreated : stillSuspected(left, state, addressKey)
+        return [...new Set([...reported, ...untold.map(({ address }) => address)])]
       })
 
       /**
@@ -167,11 +171,7 @@ export class ApplyRecovery extends Context.Service<
         const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* readState(Redacted.value(state))
         const known = Option.getOrUndefined(read)
-        const possiblyCreated = yield* suspected(
-          run,
-          found,
-          (known?.managed ?? []).map(({ address }) => address)
-        )
+        const possiblyCreated = yield* suspected(run, found, known)
         const secrets = yield* secretsOf(run).pipe(orOnIntegrityFault(() => Effect.undefined))
         const outputs =
           secrets === undefined

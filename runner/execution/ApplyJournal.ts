@@ -64,6 +64,14 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   }
 }
 
+/** Whether a state holds the object of a journal's entry. */
+const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | undefined) => {
+  const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
+  const held = left?.managed?.map(({ address, id }) => ({ id, address: form(address) })) ?? []
+  return ({ address, id }: JournalResource) =>
+    held.some((object) => object.address === form(address) && isSame(object.id, id))
+}
+
 /**
  * What an unfinished apply may have created that `left` does not contain: operations that never finished, and those completed
  * just before the state that would show them was lost or torn. An encrypted state shows nothing. `addressKey`: the key of the
@@ -75,12 +83,28 @@ export const possiblyCreated = (
   addressKey?: Redacted.Redacted
 ): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
-  const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
-  const held = left?.managed?.map((object) => ({ id: object.id, address: form(object.address) })) ?? []
-  const isHeld = ({ address, id }: JournalResource) =>
-    held.some((object) => object.address === form(address) && isSame(object.id, id))
+  const isHeld = heldIn(left, addressKey)
   const untold = journal.completed.filter((resource) => resource.action === "create" && !isHeld(resource))
   return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
+}
+
+/**
+ * What remains of `possiblyCreated` once the key of the digests is known. Without the key an object with a secret instance key
+ * cannot be found in the state, and is suspected although its creation was reported and stored.
+ */
+export const stillSuspected = (
+  { completed, possiblyCreated, started }: JournalSummary,
+  left: StateFile | undefined,
+  addressKey: Redacted.Redacted
+): ReadonlyArray<string> => {
+  const isHeld = heldIn(left, addressKey)
+  const over = new Set(completed.map(keyOf))
+  const open = new Set(started.filter((resource) => !over.has(keyOf(resource))).map(({ address }) => address))
+  const lost = new Set(
+    completed.filter((resource) => resource.action === "create" && !isHeld(resource)).map(({ address }) => address)
+  )
+  const created = new Set(completed.filter(({ action }) => action === "create").map(({ address }) => address))
+  return possiblyCreated.filter((address) => open.has(address) || lost.has(address) || !created.has(address))
 }
 
 /** Reads a journal; ignores a last line torn by a crash. */

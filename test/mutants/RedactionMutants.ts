@@ -96,5 +96,12 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
     text: "object.address === form(address)",
     broken: "object.address === address",
     test: "test/runner/execution/ApplyJournal.test.ts"
+  },
+  {
+    name: "addresses: a recovery with the key takes back what it suspected without",
+    file: "runner/execution/ApplyJournal.ts",
+    text: "open.has(address) || lost.has(address) || !created.has(address)",
+    broken: "open.has(address) || !created.has(address)",
+    test: "test/runner/execution/ApplyJournal.test.ts"
   }
 ]

@@ -2,8 +2,10 @@ import { expect } from "bun:test"
 import { fileURLToPath } from "node:url"
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
+import { StateResources } from "../../../actors/state/StateResources.ts"
 import { CommandContext } from "../../../schema/protocol/Command.ts"
 import { CapsuleId, RunId, SourceId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { platform } from "../../../src/composition/Platform.ts"
@@ -126,6 +128,75 @@ it.live(
             )
           )
         )
+      )
+    }).pipe(Effect.provide(platform)),
+  180_000
+)
+
+const keyCanary = "TOPSECRET-instance"
+const users = [`quick-${keyCanary}-1`, `slow-${keyCanary}-2`]
+
+it.live(
+  "a service killed during an apply records secret instance keys in their hidden form only, and suspects no object of the state",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const mirror = yield* providerMirror
+      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      const isSlow = `startswith(each.key, "slow")`
+      yield* commit("killed", {
+        "main.tf": demoModule(`variable "users" {
+            type      = list(string)
+            sensitive = true
+          }
+          resource "demo_note" "user" {
+            for_each       = nonsensitive(toset(var.users))
+            name           = ${isSlow} ? "slow" : "quick"
+            content        = "same"
+            delay_after_ms = ${isSlow} ? 600000 : 0
+          }`)
+      })
+      yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
+      const dataDir = `${folder}/data`
+      yield* placeMigratedDatabase(dataDir)
+      const { applyId, buildingId, capsuleId, context, planId } = yield* killedAt({
+        dataDir,
+        mirror,
+        origin,
+        url,
+        token,
+        variables: { users }
+      })
+
+      yield* Effect.gen(function* () {
+        const runs = yield* Runs
+        yield* eventOf(buildingId, "run.started", 2)
+        yield* runs.cancel(context, buildingId, undefined)
+        yield* settled(buildingId)
+        const apply = yield* runs.read(applyId)
+        expect([apply.status, apply.error?.code]).toEqual(["failed", "apply_interrupted"])
+        const resources = (yield* (yield* StateResources).list(capsuleId, {}, { limit: 10 })).items
+        const [made, ...others] = resources.map(({ address }) => address)
+        expect(made).toMatch(/^demo_note\.user\["\[redacted key [0-9a-f]{12}\]"\]$/)
+        expect(others).toEqual([])
+        const planned = ((yield* runs.read(planId)).resourceChanges ?? []).map(({ address }) => address)
+        expect(planned).toHaveLength(2)
+        expect(planned).toContain(made ?? "")
+        // The created object is in the state, so that only the unfinished one is uncertain.
+        expect(apply.possiblyCreated).toEqual(planned.filter((address) => address !== made))
+        const streams = yield* RunStreams
+        const events = (yield* streams.events(applyId, 0, 1000)).items
+        const logs = (yield* streams.logs(applyId, 0, 1000)).items
+        const shown = JSON.stringify([apply, resources, events, logs])
+        expect(shown).not.toContain(keyCanary)
+        expect(events.flatMap(({ data, kind }) => (kind === "resource.completed" ? [data.address] : []))).toEqual([
+          made ?? ""
+        ])
+        // The database with its log holds every record of the Run, and so does a copy without the log.
+        yield* (yield* DatabaseFile).backup(`${dataDir}/backup.db`)
+        expect(canarySweep(dataDir, [keyCanary])).toEqual([])
+      }).pipe(
+        Effect.provide(planeAt({ dataDir, mirror, origins: [origin] }, { run: { timing: { planGrace: "1 second" } } }))
       )
     }).pipe(Effect.provide(platform)),
   180_000

@@ -24,14 +24,15 @@ const Given = Schema.fromJsonString(
     mirror: Schema.Struct({ path: Schema.String, interpreter: Schema.String, notesDir: Schema.String }),
     origin: Schema.String,
     url: Schema.String,
-    token: Schema.String
+    token: Schema.String,
+    variables: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   })
 )
 
-const journey = Effect.fnUntraced(function* (token: string) {
+const journey = Effect.fnUntraced(function* (token: string, variables: Readonly<Record<string, Schema.Json>> = {}) {
   const { context, workspaceId } = yield* TestPlane
   const connection = yield* demoConnection(token)
-  const bindings = { options: { providerBindings: [bound(connection.id)] } }
+  const bindings = { variables, options: { providerBindings: [bound(connection.id)] } }
   const { capsuleId, plan } = yield* planned("killed", {}, bindings)
 
   // A plan that runs for as long as its build sleeps.
@@ -71,7 +72,7 @@ const journey = Effect.fnUntraced(function* (token: string) {
 })
 
 const program = Effect.gen(function* () {
-  const { dataDir, mirror, origin, token, url } = yield* Schema.decodeUnknownEffect(Given)(process.argv[2])
+  const { dataDir, mirror, origin, token, url, variables } = yield* Schema.decodeUnknownEffect(Given)(process.argv[2])
   const plane = Layer.effect(
     TestPlane,
     Effect.map(newOwner("owner"), (owner) =>
@@ -87,7 +88,7 @@ const program = Effect.gen(function* () {
       })
     )
   ).pipe(Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin] })))
-  return yield* journey(token).pipe(Effect.provide(plane))
+  return yield* journey(token, variables).pipe(Effect.provide(plane))
 }).pipe(Effect.provide(platform), Effect.scoped)
 
 await Effect.runPromise(program)

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { hiddenKey } from "../../../runner/redaction/InstanceKeys.ts"
-import { openJournal, possiblyCreated, readJournal } from "../../../runner/execution/ApplyJournal.ts"
+import { openJournal, possiblyCreated, readJournal, stillSuspected } from "../../../runner/execution/ApplyJournal.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import type { ToolMessage } from "../../../runner/execution/ToolMessage.ts"
 import { it } from "../../support/Effect.ts"
@@ -138,6 +138,19 @@ describe("what an apply may have created", () => {
         stateOf(...keys.map((index_key) => ({ ...note(index_key, { index_key }), module: 'module.m["eu"]' })))
       expect(possiblyCreated(journalOf(address), state("bob", "alice"), key)).toEqual(["b"])
       expect(possiblyCreated(journalOf(address), state("bob"), key)).toEqual(["b", address])
+
+      // A reader without the key suspects more; the key takes that back, and nothing else.
+      const without = (...keys: ReadonlyArray<string>) => {
+        const journal = journalOf(address)
+        const suspected = possiblyCreated(journal, state(...keys))
+        expect(suspected).toEqual(["b", address])
+        return stillSuspected({ ...journal, possiblyCreated: suspected }, state(...keys), key)
+      }
+      expect(without("bob", "alice")).toEqual(["b"])
+      expect(without("bob")).toEqual(["b", address])
+      const again = { address, action: "delete" }
+      const open = { ...journalOf(address), started: [again], possiblyCreated: [address] }
+      expect(stillSuspected(open, state("alice"), key)).toEqual([address])
     })
   )
 
