@@ -122,7 +122,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
 
   const installed = Effect.fnUntraced(function* (
     name: string,
-    more: { readonly variables?: Readonly<Record<string, string>>; readonly modulePath?: string } = {}
+    more: { readonly variables?: Readonly<Record<string, unknown>>; readonly modulePath?: string } = {}
   ) {
     const { body, status } = yield* call("POST", `/api/v1/workspaces/${workspaceId}/install-plans`, {
       headers: freshKey(),
