@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
 })
 
 /** Reads of things that this Workspace has not; all that they can answer is that there is no such record. */
-const absent = new Set(["connectionId", "exportLink", "helperId", "leftOverStateId", "revisionPlanId", "runGroupId"])
+const absent = new Set(["connectionId", "exportLink", "helperId", "leftOverStateId", "runGroupId"])
 
 const Row = rowShape({ id: Schema.String })
 
@@ -61,6 +61,7 @@ const scene = Effect.gen(function* () {
   expect(second.status).toBe("succeeded")
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
+  const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
   for (const { id } of yield* Row.rows(sql)`SELECT id FROM runs`) yield* ended(id)
 
   const viewer = yield* Effect.gen(function* () {
@@ -88,6 +89,7 @@ const scene = Effect.gen(function* () {
     capsuleId: [capsuleId],
     sourceId: [sourceId],
     installPlanId: [installPlan.id],
+    revisionPlanId: [revisionPlan.id],
     subject: [viewer.subject, subject, viewer.automation],
     projectId: yield* idsIn("projects"),
     runId: yield* idsIn("runs"),
