@@ -166,8 +166,15 @@ describe.skipIf(tool === null)("the whole main job using the binary", () => {
   const anyone = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
   for (const [level, expected] of [
     ["namespaces", []],
-    ["user_landlock", []],
-    ["landlock", ["change the mode of the master key", "change the times of the master key"]]
+    ["user_landlock", ["see the command line of another process"]],
+    [
+      "landlock",
+      [
+        "see the command line of another process",
+        "change the mode of the master key",
+        "change the times of the master key"
+      ]
+    ]
   ] as const)
     tests.live(`confines module code at level ${level}, where the machine supports it`, () =>
       Effect.gen(function* () {
