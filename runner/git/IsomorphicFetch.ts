@@ -1,9 +1,16 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as nodeFs from "node:fs"
-import { type GitError, GitProtocolBroken, GitRefNotFound, GitRepositoryEmpty } from "./GitError.ts"
+import {
+  type GitError,
+  type GitLimitExceeded,
+  GitProtocolBroken,
+  GitRefNotFound,
+  GitRepositoryEmpty
+} from "./GitError.ts"
 import { type GitObjectSource, type GitObjectType, missingObject } from "./GitObjects.ts"
 import type { GitTransport } from "./GitTransport.ts"
+import { type PackBounds, refusedPack } from "./PackBounds.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
 
 export interface FetchRequest {
@@ -48,13 +55,27 @@ const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
 const objectType = (type: string): GitObjectType | undefined =>
   type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
 
+/** The disk, on which no pack is stored beyond its bounds: the library stores a pack before it unpacks it. */
+const boundedDisk = (bounds: PackBounds) => {
+  let refused: GitLimitExceeded | GitProtocolBroken | undefined
+  const writeFile: typeof nodeFs.promises.writeFile = async (path, data, options) => {
+    if (refused === undefined && String(path).endsWith(".pack") && Buffer.isBuffer(data))
+      refused = await refusedPack(data, bounds)
+    if (refused !== undefined) throw refused
+    return nodeFs.promises.writeFile(path, data, options)
+  }
+  return { fs: { promises: { ...nodeFs.promises, writeFile } }, refused: () => refused }
+}
+
 /** Fetches one commit without history, using isomorphic-git, into a bare repository on disk. */
 export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
   transport: GitTransport,
-  request: FetchRequest
+  request: FetchRequest,
+  bounds: PackBounds
 ): Effect.fn.Return<GitObjectSource, GitError> {
   const git = yield* isomorphicGit
-  const at = { fs: nodeFs, gitdir: request.gitdir }
+  const disk = boundedDisk(bounds)
+  const at = { fs: disk.fs, gitdir: request.gitdir }
   const fetched = yield* Effect.tryPromise({
     try: async () => {
       await git.init({ ...at, bare: true })
@@ -72,7 +93,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
         }
       })
     },
-    catch: (error) => fetchFailure(request, transport, error instanceof git.Errors.NotFoundError)
+    catch: (error) => disk.refused() ?? fetchFailure(request, transport, error instanceof git.Errors.NotFoundError)
   })
   const failure = transport.failure()
   if (failure !== undefined) return yield* failure

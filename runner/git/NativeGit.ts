@@ -17,6 +17,8 @@ import {
   GitUnreachable
 } from "./GitError.ts"
 import type { FetchRequest } from "./IsomorphicFetch.ts"
+import { allocationLimit } from "./NativeObjects.ts"
+import { objectTooLarge } from "./PackBounds.ts"
 
 export interface NativeOptions {
   /** Path of git. */
@@ -25,16 +27,21 @@ export interface NativeOptions {
   readonly credentials: GitCredentials | undefined
   /** Maximum size of the fetched pack on disk, in bytes. */
   readonly packBytes: number
+  /** Larger blobs are not held in memory while they are unpacked. */
+  readonly fileBytes: number
+  /** Larger objects are refused before git allocates them. */
+  readonly objectBytes: number
   /** The longest time with almost no data. */
   readonly idleMillis: number
 }
 
 const keptErrorCharacters = 4096
+const leastFileBytes = 1024 * 1024
 const packPollInterval = "100 millis"
 
 /** git gets no settings from the machine or the service; everything it needs is passed here. */
 const environment = (
-  { endpoint }: NativeOptions,
+  { endpoint, objectBytes }: NativeOptions,
   home: string,
   authorization: Redacted.Redacted<string> | undefined
 ) => {
@@ -48,6 +55,7 @@ const environment = (
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "/bin/false",
+    ...allocationLimit(objectBytes),
     GIT_ALLOW_PROTOCOL: protocol === "https:" ? "https" : "http:https",
     ...(certificates === undefined ? {} : { GIT_SSL_CAINFO: certificates }),
     ...(authorization === undefined
@@ -80,6 +88,7 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
+    "core.bigFileThreshold": String(Math.max(options.fileBytes, leastFileBytes)),
     // One pack file to watch, whatever the number of objects.
     "fetch.unpackLimit": "1"
   }
@@ -236,6 +245,7 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   // A fast fetch may finish between two checks of its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
+  if (/attempting to allocate \d+ over limit/i.test(fetched.stderr)) return yield* objectTooLarge(options.objectBytes)
   if (fetched.code !== 0) {
     const problem = damagedObject(fetched.stderr)
     const about = problem === undefined ? "" : ` It reports: ${problem}. Check the repository with git fsck.`

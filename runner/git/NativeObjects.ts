@@ -8,8 +8,15 @@ export interface NativeObjectsOptions {
   readonly program: string
   readonly gitdir: string
   /** Larger objects are refused before they are read. */
+  readonly fileBytes: number
+  /** git allocates no larger object, whatever the answer to its size. */
   readonly objectBytes: number
 }
+
+const slackBytes = 4096
+
+/** git ends rather than allocate more than this at once, in the process itself and those it starts. */
+export const allocationLimit = (objectBytes: number) => ({ GIT_ALLOC_LIMIT: String(objectBytes + slackBytes) })
 
 const newline = 0x0a
 const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
@@ -34,6 +41,7 @@ export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
           LC_ALL: "C",
           GIT_CONFIG_GLOBAL: "/dev/null",
           GIT_CONFIG_NOSYSTEM: "1",
+          ...allocationLimit(options.objectBytes),
           GIT_NO_REPLACE_OBJECTS: "1"
         },
         stdin: Stream.fromQueue(requests),
@@ -78,11 +86,11 @@ export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
       yield* Queue.offer(requests, Buffer.from(`${oid}\n`))
       const [, found, type, size] = header.exec(yield* takeLine()) ?? []
       if (found !== oid || !isType(type)) return yield* missingObject(oid)
-      if (Number(size) > options.objectBytes)
+      if (Number(size) > options.fileBytes)
         return yield* new GitLimitExceeded({
           limit: "fileBytes",
-          maximum: options.objectBytes,
-          message: `A file of the commit is larger than the ${options.objectBytes} bytes this service accepts.`
+          maximum: options.fileBytes,
+          message: `A file of the commit is larger than the ${options.fileBytes} bytes this service accepts.`
         })
       const bytes = yield* take(Number(size))
       yield* take(1)

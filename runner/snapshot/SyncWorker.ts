@@ -6,6 +6,7 @@ import { makeGitTransport } from "../git/GitTransport.ts"
 import { fetchIsomorphic, type FetchRequest } from "../git/IsomorphicFetch.ts"
 import { fetchNative } from "../git/NativeGit.ts"
 import { openNativeObjects } from "../git/NativeObjects.ts"
+import { packBounds } from "../git/PackBounds.ts"
 import { buildSnapshot } from "./SnapshotBuild.ts"
 import type { SnapshotError } from "./SnapshotError.ts"
 import type { SyncedSnapshot } from "./SyncedSnapshot.ts"
@@ -36,21 +37,25 @@ const fetchByLibrary = Effect.fnUntraced(function* (job: SyncJob, request: Fetch
     idle: Duration.millis(job.limits.idleMillis),
     signal: abort.signal
   })
-  return yield* fetchIsomorphic(transport, request)
+  return yield* fetchIsomorphic(transport, request, packBounds(job.limits))
 })
 
 const fetchByGit = Effect.fnUntraced(function* (job: SyncJob, program: string, request: FetchRequest) {
+  const { fileBytes } = job.limits
+  const { objectBytes } = packBounds(job.limits)
   yield* fetchNative(
     {
       program,
       endpoint: job.endpoint,
       credentials: job.credentials,
       packBytes: job.limits.packBytes,
+      fileBytes,
+      objectBytes,
       idleMillis: job.limits.idleMillis
     },
     request
   )
-  return yield* openNativeObjects({ program, gitdir: request.gitdir, objectBytes: job.limits.fileBytes })
+  return yield* openNativeObjects({ program, gitdir: request.gitdir, fileBytes, objectBytes })
 })
 
 const fetchObjects = Effect.fnUntraced(function* (

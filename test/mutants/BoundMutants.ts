@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const documents = "test/runner/document/Documents.test.ts"
 const receipt = "test/actors/adoption/StateReceipt.test.ts"
 const entrances = "test/src/http/Entrances.test.ts"
+const packs = "test/runner/git/PackBounds.test.ts"
 const documentsFile = "runner/document/Documents.ts"
 
 /** How large what a stranger, a person or an agent sends may become. */
@@ -90,6 +91,34 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     text: "createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })",
     broken: "createZstdDecompress({ chunkSize: unpackedAtOnce })",
     test: "test/runner/agent/BlobContents.test.ts"
+  },
+  {
+    name: "bounds: an object of a pack",
+    file: "runner/git/PackBounds.ts",
+    text: "if (entry.size > bounds.objectBytes) return objectTooLarge(bounds.objectBytes)",
+    broken: "",
+    test: packs
+  },
+  {
+    name: "bounds: what a delta of a pack rebuilds",
+    file: "runner/git/PackBounds.ts",
+    text: "total += inflated.bytes + rebuilt",
+    broken: "total += inflated.bytes",
+    test: packs
+  },
+  {
+    name: "bounds: deltas that build on each other",
+    file: "runner/git/PackBounds.ts",
+    text: "depth > bounds.deltaDepth",
+    broken: "depth < 0",
+    test: packs
+  },
+  {
+    name: "bounds: what the installed git allocates",
+    file: "runner/git/NativeGit.ts",
+    text: "    ...allocationLimit(objectBytes),\n",
+    broken: "",
+    test: packs
   },
   {
     name: "bounds: a part of a snapshot",

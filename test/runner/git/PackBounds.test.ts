@@ -1,0 +1,196 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import * as fs from "node:fs"
+import { packBounds, refusedPack } from "../../../runner/git/PackBounds.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { repository } from "../snapshot/BuildHarness.ts"
+import { syncLayer, syncOnce } from "../snapshot/SyncHarness.ts"
+import { delta, kinds, object, pack, packedZeros, packServer, stored, zeros } from "./support/PackBomb.ts"
+
+const gigabytes = 128
+const mebibyte = 1024 * 1024
+/** Far less than a bomb needs: a sync above it ends with `rssBytes`. */
+const limits = { rssBytes: 400 * mebibyte, totalBytes: 64 * mebibyte, fileBytes: 16 * mebibyte }
+const mostDisk = 16 * mebibyte
+
+const folderBytes = (folder: string): number =>
+  fs
+    .readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .reduce((sum, name) => sum + (fs.statSync(`${folder}/${name}`, { throwIfNoEntry: false })?.size ?? 0), 0)
+
+/** Syncs, in the process that a sync has, from a server that sends this pack; also returns the most the sync had on disk. */
+const syncFrom = Effect.fnUntraced(function* (native: "off" | "required", bytes: Buffer, commit?: string) {
+  const real = yield* repository({ "a.tf": "a" })
+  const server = yield* packServer(new URL(real.url).origin, bytes, { commit: real.commit, as: commit ?? real.commit })
+  const folder = `${yield* temporaryFolder}/snapshots`
+  let most = 0
+  const timer = setInterval(() => {
+    if (fs.existsSync(folder)) most = Math.max(most, folderBytes(folder))
+  }, 20)
+  const outcome = yield* syncOnce({ url: server.url }).pipe(
+    Effect.provide(syncLayer({ origin: server.origin, folder, native, limits })),
+    Effect.result,
+    Effect.ensuring(Effect.sync(() => clearInterval(timer)))
+  )
+  return { outcome, most }
+})
+
+const emptyTree = stored(kinds.tree, Buffer.alloc(0))
+
+/** A repository with one commit, whose only file is this blob, in objects that need nothing from a disk. */
+const commitOf = (blob: string) => {
+  const hash = (type: string, content: Buffer) =>
+    createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex")
+  const tree = Buffer.concat([Buffer.from("100644 a.tf\0"), Buffer.from(blob, "hex")])
+  const who = "A <a@b.example> 1700000000 +0000"
+  const commit = Buffer.from(`tree ${hash("tree", tree)}\nauthor ${who}\ncommitter ${who}\n\nBomb\n`)
+  return { oid: hash("commit", commit), objects: [stored(kinds.commit, commit), stored(kinds.tree, tree)] }
+}
+
+describe("a pack is refused while it is unpacked", () => {
+  const ways = [
+    ["isomorphic-git", "off"],
+    ["native git", "required"]
+  ] as const
+  const base = Buffer.alloc(60_000, 1)
+  const baseObject = stored(kinds.blob, base)
+
+  for (const [name, bomb, limit] of [
+    [
+      "a folder that unpacks to two gibibytes",
+      () => pack([object(kinds.tree, zeros(gigabytes), packedZeros(gigabytes))]),
+      "totalBytes"
+    ],
+    [
+      "a delta that rebuilds two gibibytes",
+      () => {
+        const copies = Array.from({ length: 36_000 }, () => ({ bytes: base.length }))
+        return pack([baseObject, delta(baseObject.length, base.length, base.length * copies.length, copies)])
+      },
+      "totalBytes"
+    ]
+  ] as const)
+    for (const [way, native] of ways)
+      it.live(`${name}, by ${way}`, () =>
+        Effect.gen(function* () {
+          const bytes = bomb()
+          expect(bytes.length).toBeLessThan(4 * mebibyte)
+          const { outcome, most } = yield* syncFrom(native, bytes)
+          expect(outcome).toMatchObject({ failure: { _tag: "GitLimitExceeded", limit } })
+          expect(most).toBeLessThan(mostDisk)
+        })
+      )
+
+  it.live("a hundred million objects that are only announced, by isomorphic-git and by native git", () =>
+    Effect.gen(function* () {
+      const bytes = pack([emptyTree], 100_000_000)
+      expect((yield* syncFrom("off", bytes)).outcome).toMatchObject({
+        failure: { _tag: "GitLimitExceeded", limit: "files" }
+      })
+      expect((yield* syncFrom("required", bytes)).outcome).toMatchObject({
+        failure: { _tag: "GitLimitExceeded", limit: "totalBytes" }
+      })
+    })
+  )
+
+  for (const [way, native] of ways)
+    it.live(`an object that unpacks to two gibibytes and states ten bytes, by ${way}`, () =>
+      Effect.gen(function* () {
+        const bytes = pack([object(kinds.blob, 10, packedZeros(gigabytes))])
+        const { outcome, most } = yield* syncFrom(native, bytes)
+        expect(outcome).toMatchObject({ failure: { _tag: "GitProtocolBroken" } })
+        expect(most).toBeLessThan(mostDisk)
+      })
+    )
+
+  for (const [way, native, limit] of [
+    ["isomorphic-git", "off", "totalBytes"],
+    ["native git", "required", "fileBytes"]
+  ] as const)
+    it.live(`a file of half a gibibyte, by ${way}`, () =>
+      Effect.gen(function* () {
+        const chunks = 32
+        const hash = createHash("sha1").update(`blob ${zeros(chunks)}\0`)
+        for (let count = 0; count < chunks; count++) hash.update(Buffer.alloc(zeros(1)))
+        const { objects, oid } = commitOf(hash.digest("hex"))
+        const bytes = pack([...objects, object(kinds.blob, zeros(chunks), packedZeros(chunks))])
+        const { outcome, most } = yield* syncFrom(native, bytes, oid)
+        expect(outcome).toMatchObject({ failure: { _tag: "GitLimitExceeded", limit } })
+        expect(most).toBeLessThan(mostDisk)
+      })
+    )
+
+  for (const [way, native] of ways)
+    it.live(`a pack within every bound is a snapshot, with a chain of a hundred deltas, by ${way}`, () =>
+      Effect.gen(function* () {
+        const file = Buffer.alloc(100, 0x20)
+        const { objects, oid } = commitOf(createHash("sha1").update("blob 100\0").update(file).digest("hex"))
+        const chain = [stored(kinds.blob, file)]
+        for (let count = 0; count < 100; count++)
+          chain.push(delta(chain[count]?.length ?? 0, 100, 100, [{ bytes: 100 }]))
+        const { outcome } = yield* syncFrom(native, pack([...objects, ...chain]), oid)
+        expect(outcome).toMatchObject({ success: { resolvedCommit: oid } })
+      })
+    )
+})
+
+describe("the bounds of a pack", () => {
+  const exceeded = (bytes: Buffer, bounds: Partial<ReturnType<typeof packBounds>> = {}) =>
+    Effect.promise(() => refusedPack(bytes, { ...packBounds(limits), ...bounds }))
+
+  it.live("one object, as the pack states it", () =>
+    Effect.gen(function* () {
+      const bytes = pack([object(kinds.blob, zeros(1), packedZeros(1))])
+      expect(yield* exceeded(bytes, { objectBytes: zeros(1) })).toBeUndefined()
+      expect(yield* exceeded(bytes, { objectBytes: zeros(1) - 1 })).toMatchObject({ maximum: zeros(1) - 1 })
+    })
+  )
+
+  it.live("all objects together, however small each is", () =>
+    Effect.gen(function* () {
+      const one = object(kinds.blob, zeros(1), packedZeros(1))
+      const within = pack(Array<Buffer>(4).fill(one))
+      expect(yield* exceeded(within, { unpackedBytes: zeros(4) })).toBeUndefined()
+      expect(yield* exceeded(within, { unpackedBytes: zeros(4) - 1 })).toMatchObject({ limit: "totalBytes" })
+    })
+  )
+
+  it.live("what many deltas rebuild from one small object", () =>
+    Effect.gen(function* () {
+      const base = stored(kinds.blob, Buffer.alloc(60_000, 1))
+      const copies = Array.from({ length: 1000 }, () => ({ bytes: 60_000 }))
+      const objects = [base]
+      let distance = base.length
+      for (let count = 0; count < 20; count++) {
+        const next = delta(distance, 60_000, 60_000_000, copies)
+        objects.push(next)
+        distance += next.length
+      }
+      expect(yield* exceeded(pack(objects.slice(0, 9)))).toBeUndefined()
+      expect(yield* exceeded(pack(objects))).toMatchObject({ limit: "totalBytes" })
+    })
+  )
+
+  it.live("a chain of deltas is as long as Git writes it, and no longer", () =>
+    Effect.gen(function* () {
+      const chain = (length: number) => {
+        const objects = [stored(kinds.blob, Buffer.alloc(100, 1))]
+        for (let count = 0; count < length; count++)
+          objects.push(delta(objects[count]?.length ?? 0, 100, 100, [{ bytes: 100 }]))
+        return pack(objects)
+      }
+      expect(yield* exceeded(chain(4095))).toBeUndefined()
+      expect(yield* exceeded(chain(4096))).toMatchObject({ limit: "depth" })
+    })
+  )
+
+  it.live("objects are counted before any is unpacked", () =>
+    Effect.gen(function* () {
+      const bytes = pack(Array<Buffer>(3).fill(emptyTree))
+      expect(yield* exceeded(bytes, { objects: 3 })).toBeUndefined()
+      expect(yield* exceeded(bytes, { objects: 2 })).toMatchObject({ limit: "files" })
+    })
+  )
+})
