@@ -52,7 +52,7 @@ it.live(
       }
       // The key to seal with proves nothing: whoever names another agent's is a new agent, which cannot open its own jobs.
       const borrowed = yield* enrol(foreign, { ...keys, sign: publicKey("ed25519") })
-      expect(Result.isSuccess(borrowed) && borrowed.success.pool).toBe("second")
+      expect(Result.isSuccess(borrowed) && String(borrowed.success.pool)).toBe("second")
       expect(Result.isSuccess(borrowed) && borrowed.success.agentId).not.toBe(honest.agentId)
       const after = yield* agents
       expect(after.filter(({ id }) => before.some((row) => row["id"] === id))).toEqual([...before])

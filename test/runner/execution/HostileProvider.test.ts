@@ -117,7 +117,7 @@ describe("a hostile provider beside another Workspace's Run", () => {
           expect(plugins.map((name) => readFileSync(join(mirror.path, name), "utf8"))).toEqual([script])
           rmSync(join(notesDir, "hold-plan-kept"))
           expect((yield* Fiber.join(running)).summary.add).toBe(1)
-        }),
+        }).pipe(Effect.scoped),
       true,
       level === "process" ? { isolation: "off" } : { levels: [level], dataFolder: tmpdir() }
     )
