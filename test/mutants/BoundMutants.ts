@@ -23,6 +23,13 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: "test/runner/sandbox/limits/RunLimits.test.ts"
   },
   {
+    name: "bounds: no file of a Run is longer than its folder may be",
+    file: "runner/sandbox/InstalledProgram.ts",
+    text: "Math.min(wanted.fileBytes, wanted.folderBytes, ",
+    broken: "Math.min(wanted.fileBytes, ",
+    test: "test/runner/execution/RunProviders.test.ts"
+  },
+  {
     name: "bounds: different hand-ins of a Run",
     file: "actors/agent/AgentEvidence.ts",
     text: "earlier.length >= mostHandIns",

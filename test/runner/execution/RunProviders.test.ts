@@ -7,23 +7,28 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { crc32 } from "node:zlib"
 import { describe, expect, test } from "bun:test"
-import { Effect, type Scope } from "effect"
+import { Effect, Schedule, type Scope } from "effect"
 import { lockedProviders } from "../../../runner/execution/ProviderLock.ts"
 import { clearProviderStore, providerStore } from "../../../runner/execution/ProviderStore.ts"
 import type { ApplyJob, PlanJob } from "../../../runner/execution/RunJob.ts"
 import type { ApplyOutcome, PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations } from "../../support/ProviderMirror.ts"
-import { note, onStage, provider, required } from "./support/ProviderStage.ts"
+import { methods, zipOf } from "../../support/ZipArchive.ts"
+import { packedZeros, zeros } from "../git/support/PackBomb.ts"
+import { note, onStage, provider, required, type Stage } from "./support/ProviderStage.ts"
 import { type Placed, type Recorded, applyJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
 import { TestRunner } from "./support/TestRunner.ts"
 
@@ -186,6 +191,91 @@ describe("A package that one Run has installed", () => {
         { levels: [level], dataFolder: tmpdir() }
       )
     )
+})
+
+describe("A package that unpacks to more than a Run may write", () => {
+  const folderBytes = 64 * 1024 ** 2
+  const limits = { ...defaultSandboxSettings.limits, folderBytes }
+  const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
+
+  const bytesBelow = (folder: string) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => {
+        const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })
+        return sum + (found?.size ?? 0)
+      }, 0)
+
+  /** `files` files of `chunks` times 16 MiB each, all zeros. */
+  const bomb = (files: number, chunks: number) => {
+    const chunk = Buffer.alloc(zeros(1))
+    const checksum = Array.from({ length: chunks }).reduce<number>((sum) => crc32(chunk, sum), 0)
+    // A zip archive holds the stream without the header and the checksum of zlib.
+    const packed = packedZeros(chunks).subarray(2, -4)
+    return zipOf(
+      Array.from({ length: files }, (_, index) => ({
+        name: index === 0 ? "terraform-provider-demo_v1.0.0" : `more-${index}`,
+        method: methods.deflated,
+        packed,
+        size: zeros(chunks),
+        checksum
+      }))
+    )
+  }
+
+  /** How a plan failed that installs such a package, and the most that its folder was seen to hold. */
+  const planWith = (archive: Uint8Array, cacheFolder: string, folder: string, job: Stage["job"]) =>
+    Effect.gen(function* () {
+      expect(archive.byteLength).toBeLessThan(folderBytes / 8)
+      const mirror = join(folder, "bombs")
+      const archives = join(mirror, provider)
+      mkdirSync(archives, { recursive: true })
+      writeFileSync(join(archives, `terraform-provider-demo_1.0.0_${platform}.zip`), archive)
+      const planned = job({ "main.tf": required }, { mirror: { path: mirror, required: true }, credentials: [] })
+      let most = 0
+      const measure = Effect.sync(() => {
+        if (existsSync(planned.runFolder)) most = Math.max(most, bytesBelow(planned.runFolder))
+      })
+      const runner = yield* TestRunner
+      yield* measure.pipe(Effect.repeat(Schedule.spaced("20 millis")), Effect.forkScoped)
+      const failure = yield* Effect.flip(runner.plan(planned, recorder().sink))
+      expect(existsSync(join(cacheFolder, "packages"))).toBe(false)
+      return { failure, most, left: existsSync(planned.runFolder) ? bytesBelow(planned.runFolder) : 0 }
+    }).pipe(Effect.scoped)
+
+  const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
+  for (const level of levels)
+    it.live(`fails the installation at the limit if it is one file of 1 GiB: ${level}, where it works`, () =>
+      onStage(
+        ({ cacheFolder, folder, job }) =>
+          Effect.gen(function* () {
+            const sandbox = yield* Sandbox
+            if (!sandbox.status.accepted) return
+            const archive = bomb(1, 64)
+            const { failure, left, most } = yield* planWith(archive, cacheFolder, folder, job)
+            expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
+            expect(JSON.stringify(failure.diagnostics)).toContain("file too large")
+            expect(most).toBeGreaterThan(0)
+            expect(most).toBeLessThan(folderBytes + 1024 ** 2)
+            expect(left).toBeLessThan(1024 ** 2)
+          }),
+        true,
+        { ...(level === "process" ? { isolation: "off" } : { levels: [level] }), dataFolder: tmpdir(), limits }
+      )
+    )
+
+  it.live("ends the Run with folder_limit if it is many files below the limit, and leaves nothing", () =>
+    onStage(
+      ({ cacheFolder, folder, job }) =>
+        Effect.gen(function* () {
+          const { failure, left } = yield* planWith(bomb(28, 3), cacheFolder, folder, job)
+          expect(failure).toMatchObject({ reason: "folder_limit", phase: "init" })
+          expect(left).toBeLessThan(1024 ** 2)
+        }),
+      true,
+      { limits }
+    )
+  )
 })
 
 describe("The provider store", () => {

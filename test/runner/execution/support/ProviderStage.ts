@@ -44,7 +44,7 @@ export const credentials = (notesDir: string, more: Partial<ProviderCredentials>
   ...more
 })
 
-interface Stage {
+export interface Stage {
   readonly folder: string
   readonly cacheFolder: string
   /** A mirror of archives: what is installed from it belongs to the Run, as from a registry. */
