@@ -59,8 +59,8 @@ const objectType = (type: string): GitObjectType | undefined =>
 const boundedDisk = (bounds: PackBounds) => {
   let refused: GitLimitExceeded | GitProtocolBroken | undefined
   const writeFile: typeof nodeFs.promises.writeFile = async (path, data, options) => {
-    if (refused === undefined && String(path).endsWith(".pack") && Buffer.isBuffer(data))
-      refused = await refusedPack(data, bounds)
+    const found = String(path).endsWith(".pack") && Buffer.isBuffer(data) ? await refusedPack(data, bounds) : undefined
+    refused ??= found
     if (refused !== undefined) throw refused
     return nodeFs.promises.writeFile(path, data, options)
   }

@@ -63,7 +63,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
   ]
   return {
     proofs: {
-      signatures: signatures.filter((value) => isSet(value) && value !== "sha256="),
+      signatures: signatures.filter(isSet).filter((value) => value !== "sha256="),
       secrets: [of("x-gitlab-token"), authorizationSecret(headers["authorization"] ?? "")].filter(isSet),
       standard: isSet(standardSignatures)
         ? { id: of("webhook-id") ?? "", timestamp: of("webhook-timestamp") ?? "", signatures: standardSignatures }

@@ -8,8 +8,8 @@ interface ProviderRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-const sentBody = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined => {
-  if (body === undefined || body === null) return undefined
+const sentBody = (body: unknown): string | null => {
+  if (body === undefined || body === null) return null
   if (typeof body === "string") return body
   if (body instanceof URLSearchParams) return body.toString()
   throw new Error("a body of this kind is never sent")
@@ -26,6 +26,9 @@ const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> =
   return new Uint8Array(Buffer.concat(parts))
 }
 
+/** An option of Bun's fetch that its types lack: a small answer could unpack to a large one. */
+const undecompressed = { decompress: false }
+
 /**
  * The libraries' fetch for the upstream provider: reads a bounded answer, which is neither decompressed nor redirected. The
  * libraries refuse a redirect and set the deadline.
@@ -39,9 +42,9 @@ export const providerFetch = async (address: string, request: ProviderRequest): 
     method,
     headers: sent,
     redirect: "manual",
-    decompress: false,
+    ...undecompressed,
     signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]),
-    ...(body === undefined || body === null ? {} : { body: sentBody(body) })
+    body: sentBody(body)
   })
   try {
     const bytes = await boundedBody(answer)

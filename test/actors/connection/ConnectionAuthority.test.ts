@@ -309,7 +309,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* connections.update(owner, git.id, { use: { roles: ["owner"] } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`
       const renewed = yield* sources.renewHookSecret(owner, source.id, 1, undefined)
-      const delivery = { proofs: { secrets: [renewed.hookSecret] }, body: Stream.make(new TextEncoder().encode("{}")) }
+      const delivery = {
+        proofs: { secrets: [renewed.hookSecret ?? ""] },
+        body: Stream.make(new TextEncoder().encode("{}"))
+      }
       yield* sql`UPDATE sources SET auto_sync = 1 WHERE id = ${source.id}`
       const [runId] = (yield* sources.hook(source.id, delivery)).runIds
       if (runId === undefined) return yield* Effect.die("no Run")

@@ -151,7 +151,7 @@ it.effect("no sign-in method gives access to an automation, not even one stored 
     yield* users.proveAddress(subject, "deploy@example.com", "operator")
     const identity = { issuer: "https://id.example.com", subject: "x", verifiedEmail: "deploy@example.com" }
     const arrived = Effect.flatMap(UpstreamArrivals, ({ enter }) => enter(identity, { trust: "email_verified" }))
-    expect((yield* Effect.flip(arrived)).reason).toBe("unknown_identity")
+    expect(yield* Effect.flip(arrived)).toMatchObject({ reason: "unknown_identity" })
     const planted = yield* sessions.open({ subject, method: "passkey" })
     expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 

@@ -59,7 +59,7 @@ export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
     open: async (page, to) => {
       await page.getByRole("button", { name: sourceWords[to].renewStart, exact: true }).click()
       await page.getByRole("dialog").getByRole("button", { name: sourceWords[to].renew, exact: true }).click()
-      await page.locator(".secret-once").waitFor()
+      await page.locator(".secret-once").first().waitFor()
     }
   }
 ]
