@@ -60,15 +60,24 @@ export const nameOf = (pid: number): string => {
  */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()
-  const held = pids.map((pid) => Number(syscall(pidfdOpen, pid, 0)))
+  const held = pids.map((pid) => ({ pid, fd: Number(syscall(pidfdOpen, pid, 0)) }))
   return {
     ended: (atMost: number): boolean =>
-      held.every((fd) => {
+      held.every(({ fd, pid }) => {
+        // It had exited before it could be held.
+        if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)
         entry.writeInt16LE(readable, 4)
-        return fd >= 0 && poll(ptr(entry), 1, atMost) === 1
+        for (;;) {
+          const ready = poll(ptr(entry), 1, atMost)
+          // A signal interrupts the wait.
+          if (ready >= 0) return ready === 1
+        }
       }),
-    release: () => held.forEach((fd) => close(fd))
+    release: () =>
+      held.forEach(({ fd }) => {
+        if (fd >= 0) close(fd)
+      })
   }
 }
