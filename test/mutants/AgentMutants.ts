@@ -181,13 +181,6 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: claimsTest
   },
   {
-    name: "agent: a stopped apply is not offered again",
-    file: "actors/execution/RunStop.ts",
-    text: "run.cancel_requested_at === null",
-    broken: "run.attempt >= 0",
-    test: claimsTest
-  },
-  {
     name: "agent: a state is opened before its result is acknowledged",
     file: "actors/agent/AgentReports.ts",
     text: `["state", state]`,
