@@ -1,9 +1,9 @@
 import { Context, Deferred, Effect, Layer, References, Semaphore, Tracer } from "effect"
 import type { Rpc } from "effect/rpc"
 import { ApiError } from "../schema/errors/ApiError.ts"
-import type { Commands, Named } from "../schema/protocol/Command.ts"
-import type { IdKind } from "./Identity.ts"
-import { Readmission } from "./Readmission.ts"
+import type { Commands, Named } from "../schema/commands/Command.ts"
+import type { IdKind } from "./base/Identity.ts"
+import { Readmission } from "./base/Readmission.ts"
 
 /** Commands that one record holds. Beyond that, a command is refused with a retryable 429. */
 export const mostCommands = 512

@@ -3,4 +3,4 @@ export {
   type IdempotentRequest,
   type Replayable,
   serviceContext
-} from "../schema/protocol/Command.ts"
+} from "../schema/commands/Command.ts"

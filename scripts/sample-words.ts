@@ -1,5 +1,5 @@
 // Prints a random sample of comments and test titles, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts
-// --seed 7 --count 100`. `--under actors/run` limits the sample to a folder, and may be repeated; `--all` prints every passage;
+// --seed 7 --count 100`. `--under actors/ledger/run` limits the sample to a folder, and may be repeated; `--all` prints every passage;
 // `--json` prints JSON.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { ServerRelease } from "../actors/pool/AgentVersions.ts"
+import { ServerRelease } from "../actors/running/agent-pool/AgentVersions.ts"
 import * as Actors from "../actors/Runtime.ts"
 import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
 import { httpLayer, listener } from "./composition/HttpLayer.ts"

@@ -2,8 +2,8 @@
  * The control plane as a library. `layer` runs all of it in this process, with the services that `svc/client` offers over HTTP;
  * `layerServer` also listens. See docs/embedding.md.
  */
-export { RunSettings, type RunSettingsShape } from "../actors/run/RunSettings.ts"
-export type { User } from "../actors/account/Users.ts"
+export { RunSettings, type RunSettingsShape } from "../actors/ledger/run/RunSettings.ts"
+export type { User } from "../actors/access/account/Users.ts"
 export {
   type ActivityFilter,
   Actor,

@@ -1,28 +1,36 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { actorFolders, actorsPage, folderImports, upwardImports } from "./support/ActorFolders.ts"
+import { actorFloors, actorsPage, folderImports, upwardImports } from "./support/ActorFolders.ts"
 
 const root = dirname(import.meta.dir)
 const imports = folderImports(root)
+const foldersIn = (path: string) =>
+  readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
-describe("the folders in actors/", () => {
-  test("match the list", () => {
-    const folders = readdirSync(join(root, "actors"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    expect(folders.map(({ name }) => name).toSorted()).toEqual(
-      actorFolders.flatMap(([name]) => (name === "" ? [] : [name])).toSorted()
-    )
+describe("the floors of actors/", () => {
+  test("match the list, with their folders", () => {
+    expect(foldersIn("actors").toSorted()).toEqual(actorFloors.map(([name]) => name).toSorted())
+    for (const [name, , folders] of actorFloors)
+      expect(foldersIn(`actors/${name}`).toSorted()).toEqual(Object.keys(folders).toSorted())
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("import only from folders listed before them", () => {
+  test("import only from themselves and from floors listed before them", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
   test("a wrong import is detected", () => {
-    const upward = { from: "run", to: "capsule", file: "run/A.ts", target: "capsule/B.ts" }
-    const unknown = { from: "run", to: "misplaced", file: "run/A.ts", target: "misplaced/B.ts" }
-    expect(upwardImports([upward, unknown])).toHaveLength(2)
+    const upward = { from: "ledger/run", to: "commands/run", file: "ledger/run/A.ts", target: "commands/run/B.ts" }
+    const unknown = { from: "ledger/run", to: "misplaced", file: "ledger/run/A.ts", target: "misplaced/B.ts" }
+    const base = { from: "base/paging", to: "ledger/run", file: "base/paging/A.ts", target: "ledger/run/B.ts" }
+    const downward = {
+      from: "upkeep/retention",
+      to: "ledger/run",
+      file: "upkeep/retention/A.ts",
+      target: "ledger/run/B.ts"
+    }
+    expect(upwardImports([upward, unknown, base, downward])).toHaveLength(3)
   })
 
   test("are listed in the documentation", () => {

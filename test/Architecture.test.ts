@@ -18,7 +18,7 @@ const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") |
  * started for that purpose. Everything else runs on both.
  */
 const bunPorts = [
-  "actors/account/PasswordHashing.ts",
+  "actors/access/account/PasswordHashing.ts",
   "runner/execution/CollectedGarbage.ts",
   "runner/sandbox/confinement/LinuxCalls.ts",
   "runner/sandbox/confinement/Supervisor.ts",

@@ -40,7 +40,7 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
 ]
 
 /**
- * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row per chain. Events from earlier releases are given a
+ * Positions in the keyed chains (`actors/base/audit/AuditLink.ts`), and one row per chain. Events from earlier releases are given a
  * position at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
+import { InvitedSignUp } from "../../actors/access/member/InvitedSignUp.ts"
 import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Vault } from "../../actors/vault/Vault.ts"
+import { Vault } from "../../actors/base/vault/Vault.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 
 /** Browsers keep no cookie longer than 400 days. */

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { PasskeyAssertion, PasskeyRegistration } from "../../actors/account/PasskeyResponse.ts"
+import { PasskeyAssertion, PasskeyRegistration } from "../../actors/access/account/PasskeyResponse.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
 /** A browser's response to a ceremony. It has members that no server needs, so this part of a body is open. */

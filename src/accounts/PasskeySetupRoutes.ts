@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
 import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"

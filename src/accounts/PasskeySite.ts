@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { RelyingParty } from "../../actors/account/NewPasskeys.ts"
+import type { RelyingParty } from "../../actors/access/account/NewPasskeys.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { isNamedHost } from "./SignInOffer.ts"

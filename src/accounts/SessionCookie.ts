@@ -1,6 +1,6 @@
 import { Effect, Redacted, Result } from "effect"
 import { Cookies, type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { sessionLifetime } from "../../actors/account/Sessions.ts"
+import { sessionLifetime } from "../../actors/access/account/Sessions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { presentedCredential } from "../http/authorization/Credentials.ts"
 import { isSameOrigin } from "../http/authorization/CrossSite.ts"

@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 import { Effect } from "effect"
-import type { OfferedSignInMethods } from "../../actors/account/SignInMethods.ts"
+import type { OfferedSignInMethods } from "../../actors/access/account/SignInMethods.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 

@@ -12,7 +12,7 @@ import {
   Schedule,
   Semaphore
 } from "effect"
-import { isCoolingDown } from "../../actors/Cooldown.ts"
+import { isCoolingDown } from "../../actors/base/Cooldown.ts"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
+import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import { storage } from "../composition/Storage.ts"
 import { jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { NeedReason } from "../../actors/retention/RetainedKind.ts"
+import type { NeedReason } from "../../actors/upkeep/retention/RetainedKind.ts"
 import { OperatorRetention } from "../operator/Operator.ts"
 import type { RetentionReport } from "../operator/RetentionCommands.ts"
 import { jsonFlag, print } from "./Output.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { lookAtDataFolder } from "../database/DataFolderLook.ts"
 import type { Settings } from "../settings/Settings.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { User } from "../../actors/account/Users.ts"
+import type { User } from "../../actors/access/account/Users.ts"
 import { OperatorAccounts } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { OAuthHelpers } from "../../actors/connection/OAuthHelpers.ts"
+import { OAuthHelpers } from "../../actors/inputs/connection/OAuthHelpers.ts"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
-import { RunSettings, defaultRunSettings } from "../../actors/run/RunSettings.ts"
+import { RunSettings, defaultRunSettings } from "../../actors/ledger/run/RunSettings.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { localPlace } from "../../runner/execution/LocalPlace.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"

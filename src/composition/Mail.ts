@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import { MailDelivery } from "../../actors/mail/MailDelivery.ts"
-import { MailSettings } from "../../actors/mail/MailSettings.ts"
+import { MailDelivery } from "../../actors/base/mail/MailDelivery.ts"
+import { MailSettings } from "../../actors/base/mail/MailSettings.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { smtpTransport } from "../mail/SmtpTransport.ts"
 import { mailServer, type Settings } from "../settings/Settings.ts"

@@ -1,8 +1,8 @@
 import { Config, Effect, FileSystem, Layer, Option, Redacted } from "effect"
-import { checkConnection } from "../../actors/connection/ConnectionRules.ts"
-import type { OAuthHelperDeclaration } from "../../actors/connection/OAuthHelperDeclaration.ts"
-import { credentialRecipes, genericRecipeId } from "../../actors/connection/CredentialRecipes.ts"
-import { type DeclaredHelper, OAuthHelpers } from "../../actors/connection/OAuthHelpers.ts"
+import { checkConnection } from "../../actors/inputs/connection/ConnectionRules.ts"
+import type { OAuthHelperDeclaration } from "../../actors/inputs/connection/OAuthHelperDeclaration.ts"
+import { credentialRecipes, genericRecipeId } from "../../actors/inputs/connection/CredentialRecipes.ts"
+import { type DeclaredHelper, OAuthHelpers } from "../../actors/inputs/connection/OAuthHelpers.ts"
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { RunExecutor } from "../../actors/execution/RunExecutor.ts"
+import { RunExecutor } from "../../actors/running/execution/RunExecutor.ts"
 import { readiness } from "../http/Health.ts"
 import { OperatorListener } from "../observability/OperatorListener.ts"
 import { Draining } from "../streams/Draining.ts"

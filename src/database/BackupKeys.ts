@@ -1,5 +1,5 @@
 import { Effect, Path } from "effect"
-import { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
+import { loadKeyring } from "../../actors/base/vault/MasterKeyStore.ts"
 import { masterKeySource, type Settings } from "../settings/Settings.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { masterKeyName } from "./DataFolder.ts"

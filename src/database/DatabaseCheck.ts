@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { rowShape } from "../../actors/database/Table.ts"
+import { rowShape } from "../../actors/base/database/Table.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
 /** The database file differs from what was written. Nothing was changed. */

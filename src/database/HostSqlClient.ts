@@ -1,11 +1,11 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Commits, commitListeners } from "../../actors/database/Commits.ts"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
+import { Commits, commitListeners } from "../../actors/base/database/Commits.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
+import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import { migrate } from "./Migrations.ts"
 import { namedTransactions } from "./NamedTransactions.ts"
-import { Flag, rowShape } from "../../actors/database/Table.ts"
+import { Flag, rowShape } from "../../actors/base/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
 /** The given `SqlClient` cannot be used for the ledger. */

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newestKnown } from "./Migrations.ts"
-import { type RowOf, rowShape } from "../../actors/database/Table.ts"
+import { type RowOf, rowShape } from "../../actors/base/database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
 export const instanceName = "instance.json"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { type RowOf, table } from "../../actors/database/Table.ts"
+import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /**
  * The identity of this installation, in one row. `incarnation`: how many processes have executed its Runs. `release`: the last

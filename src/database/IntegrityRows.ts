@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { rowShape } from "../../actors/database/Table.ts"
+import { rowShape } from "../../actors/base/database/Table.ts"
 
 /** A row of `PRAGMA integrity_check`; if nothing is wrong, there is a single row containing `ok`. */
 export const IntegrityFinding = rowShape({ integrity_check: Schema.String })

@@ -74,9 +74,9 @@ import { sealedPartTables, vaultTables } from "../../schema/tables/VaultTables.t
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 import { version } from "../Version.ts"
-import { respellAccountAddresses } from "../../actors/account/AddressSpelling.ts"
-import { rowShape } from "../../actors/database/Table.ts"
-import { respellInvitations } from "../../actors/member/InvitationSpelling.ts"
+import { respellAccountAddresses } from "../../actors/access/account/AddressSpelling.ts"
+import { rowShape } from "../../actors/base/database/Table.ts"
+import { respellInvitations } from "../../actors/access/member/InvitationSpelling.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 

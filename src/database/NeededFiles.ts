@@ -1,6 +1,6 @@
 import { Effect, FileSystem } from "effect"
-import { neededBuilds } from "../../actors/build/BuildCleanup.ts"
-import { neededSnapshots } from "../../actors/source/NeededSnapshots.ts"
+import { neededBuilds } from "../../actors/ledger/build/BuildCleanup.ts"
+import { neededSnapshots } from "../../actors/ledger/source/NeededSnapshots.ts"
 import { buildFileName } from "../../runner/execution/BuildFileName.ts"
 import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
 import type { NeededFile } from "./BackupManifest.ts"

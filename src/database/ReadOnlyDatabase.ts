@@ -1,10 +1,10 @@
 import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { layerReader } from "./SqliteClient.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
-import { rowShape } from "../../actors/database/Table.ts"
+import { rowShape } from "../../actors/base/database/Table.ts"
 
 /** The database cannot be read at the moment without changing something. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Clock, Effect, Exit, Result } from "effect"
 import { hasProperty } from "effect/Predicate"
-import type { Commits } from "../../actors/database/Commits.ts"
-import type { ReadMemoryShape, Remembering } from "../../actors/database/ReadMemory.ts"
-import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
+import type { Commits } from "../../actors/base/database/Commits.ts"
+import type { ReadMemoryShape, Remembering } from "../../actors/base/database/ReadMemory.ts"
+import type { ReadSnapshotShape } from "../../actors/base/database/ReadSnapshot.ts"
 
 // Maximum entries of each kind: more than the number of credentials in use at a time.
 const maxRemembered = 4096

@@ -1,5 +1,5 @@
 import { ConfigProvider, Duration, Effect, Layer, Option } from "effect"
-import { RunSettings } from "../../actors/run/RunSettings.ts"
+import { RunSettings } from "../../actors/ledger/run/RunSettings.ts"
 import { machine, type RunnerServices } from "../composition/Machine.ts"
 import type { DatabaseServices } from "../composition/Storage.ts"
 import * as Database from "../database/Database.ts"

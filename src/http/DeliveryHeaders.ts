@@ -1,5 +1,5 @@
 import type { Headers } from "effect/http"
-import type { HookProofs } from "../../actors/source/SourceHook.ts"
+import type { HookProofs } from "../../actors/ledger/source/SourceHook.ts"
 
 /** The headers by which forges, and everything that sends webhooks as they do, prove and describe a delivery. */
 export const deliveryHeaders = [

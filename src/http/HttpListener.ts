@@ -1,5 +1,5 @@
 import { Clock, Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
-import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
+import { SkipDrainGrace } from "../../actors/running/execution/SkipDrainGrace.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"

@@ -1,5 +1,5 @@
 import { type SchemaAST, Schema } from "effect"
-import { isStoredAs } from "../../actors/database/StoredRecord.ts"
+import { isStoredAs } from "../../actors/base/database/StoredRecord.ts"
 
 type Keep = (value: unknown) => unknown
 

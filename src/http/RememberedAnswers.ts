@@ -1,8 +1,8 @@
 import { Clock, Context, Effect } from "effect"
 import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
-import { ReadMemory } from "../../actors/database/ReadMemory.ts"
+import { ReadHorizon } from "../../actors/base/database/ReadHorizon.ts"
+import { ReadMemory } from "../../actors/base/database/ReadMemory.ts"
 import { accessOf } from "../../schema/api/Roles.ts"
 import { Caller } from "../../schema/api/Middleware.ts"
 

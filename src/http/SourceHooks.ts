@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Sources } from "../../actors/source/Sources.ts"
+import { Sources } from "../../actors/ledger/source/Sources.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"

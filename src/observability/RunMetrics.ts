@@ -1,9 +1,9 @@
 import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { slotPoolOf } from "../../actors/run/RunPools.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
+import { slotPoolOf } from "../../actors/ledger/run/RunPools.ts"
 import { SlotPool } from "../../schema/records/QueuePlace.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
-import { rowShape } from "../../actors/database/Table.ts"
+import { rowShape } from "../../actors/base/database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
 const sampleEvery = "15 seconds"

@@ -1,5 +1,5 @@
 import { Effect, Layer, Metric, Schedule } from "effect"
-import { type StoredAmount, StoredBytes } from "../../actors/retention/StoredBytes.ts"
+import { type StoredAmount, StoredBytes } from "../../actors/upkeep/retention/StoredBytes.ts"
 import { StoredKind } from "../../schema/records/StoredKind.ts"
 
 const sampleEvery = "15 seconds"

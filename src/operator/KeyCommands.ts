@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
-import { Audit } from "../../actors/audit/Audit.ts"
+import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
+import { Audit } from "../../actors/base/audit/Audit.ts"
 import { serviceContext } from "../../actors/Command.ts"
-import { Vault } from "../../actors/vault/Vault.ts"
-import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
+import { Vault } from "../../actors/base/vault/Vault.ts"
+import type { VaultLocked } from "../../actors/base/vault/VaultErrors.ts"
 
 export const KeyRotationRequest = Schema.Struct({
   /** Removes from the file the keys that stored data no longer needs. */

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { RestoredRules } from "../../actors/approval/RestoredRules.ts"
-import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
-import { RestoreReview } from "../../actors/restore/RestoreReview.ts"
+import { RestoredRules } from "../../actors/access/approval/RestoredRules.ts"
+import { CapsuleLedger } from "../../actors/ledger/capsule/CapsuleLedger.ts"
+import { RestoreReview } from "../../actors/upkeep/restore/RestoreReview.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import { ReviewItem } from "../../actors/RestoredRecords.ts"
+import { ReviewItem } from "../../actors/base/RestoredRecords.ts"
 
 export const RestoreReviewList = Schema.Array(ReviewItem)
 

@@ -1,4 +1,4 @@
-import type { RunSettingsShape } from "../../actors/run/RunSettings.ts"
+import type { RunSettingsShape } from "../../actors/ledger/run/RunSettings.ts"
 import type { Settings } from "./Settings.ts"
 
 /** One fewer than the number of slots: a Workspace whose Runs never finish must leave one for others. */

@@ -1,6 +1,6 @@
 import { Duration, Layer } from "effect"
-import { AuditRetention } from "../../actors/audit/AuditRetention.ts"
-import { RetentionSettings } from "../../actors/run/RetentionSettings.ts"
+import { AuditRetention } from "../../actors/base/audit/AuditRetention.ts"
+import { RetentionSettings } from "../../actors/ledger/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 
 /** How long records that nothing needs are kept, under these settings. */

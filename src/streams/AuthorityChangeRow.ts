@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { type RowOf, table } from "../../actors/database/Table.ts"
+import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /** The counter of changes of authority: one row, written by triggers. */
 export const AuthorityChangeRow = table("authority_changes", {

@@ -1,6 +1,6 @@
 import { Context, type Duration, Effect, Layer, Queue, type Scope } from "effect"
-import { Commits } from "../../actors/database/Commits.ts"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { Commits } from "../../actors/base/database/Commits.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
 /** The authority changes that one follower has not yet seen. */

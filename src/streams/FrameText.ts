@@ -1,4 +1,4 @@
-import type { SequencePage } from "../../actors/run/Runs.ts"
+import type { SequencePage } from "../../actors/ledger/run/Runs.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 /** Maximum size of a frame, in bytes; a larger entry gets its own frame. */

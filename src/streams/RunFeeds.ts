@@ -1,5 +1,5 @@
 import { Context, Deferred, Effect, Exit, Layer, Option, RcMap, Stream } from "effect"
-import { RunStreams, type SequencePage } from "../../actors/run/Runs.ts"
+import { RunStreams, type SequencePage } from "../../actors/ledger/run/Runs.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"

@@ -1,5 +1,5 @@
 import { Context, Effect, FileSystem, Layer, Path, type PlatformError, type Redacted } from "effect"
-import type { User } from "../../actors/account/Users.ts"
+import type { User } from "../../actors/access/account/Users.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { serveRepository } from "../cli/demo/git-server/GitServer.ts"

@@ -3,7 +3,7 @@ import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "ef
 import { Rpc } from "effect/rpc"
 import { ActorHost, actorLayer, commandsTo, handle, type Handlers } from "../../actors/Actor.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { type Commands, commandsOf } from "../../schema/protocol/Command.ts"
+import { type Commands, commandsOf } from "../../schema/commands/Command.ts"
 import { it } from "../support/Effect.ts"
 
 const Door = commandsOf("Door", [

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type PrunePhase, pruneBesideTraffic } from "../actors/run/support/PruneBesideTraffic.ts"
+import { type PrunePhase, pruneBesideTraffic } from "../actors/ledger/run/support/PruneBesideTraffic.ts"
 import { type Figure, median, percentile } from "./support/Figures.ts"
 
 const size = { runs: 5000, lines: 1_000_000 }

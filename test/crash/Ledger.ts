@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { StateVersions } from "../../actors/state/StateVersions.ts"
+import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings } from "../../src/settings/Settings.ts"
-import type { StateVersionRow } from "../../actors/state/StateVersionRow.ts"
+import type { StateVersionRow } from "../../actors/ledger/state/StateVersionRow.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 
 const text = Schema.NullOr(Schema.String)

@@ -1,4 +1,4 @@
-import type { KillPointName } from "../../actors/KillPoint.ts"
+import type { KillPointName } from "../../actors/base/KillPoint.ts"
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
 import type { Hunt, Scenario, Victim } from "./Scenario.ts"

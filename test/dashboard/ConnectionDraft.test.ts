@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { credentialRecipes } from "../../actors/connection/CredentialRecipes.ts"
+import { credentialRecipes } from "../../actors/inputs/connection/CredentialRecipes.ts"
 import { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import {
   type ConnectionDraft,

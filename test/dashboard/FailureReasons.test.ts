@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { DeliveryRefused } from "../../actors/delivery/DeliveryRefused.ts"
-import { CheckImpossible } from "../../actors/source/CompatibilityCheck.ts"
+import { DeliveryRefused } from "../../actors/inputs/delivery/DeliveryRefused.ts"
+import { CheckImpossible } from "../../actors/ledger/source/CompatibilityCheck.ts"
 import { RunnerFailureReason } from "../../runner/execution/RunnerFailure.ts"
 import { japaneseReason } from "../../src/dashboard/words/FailureReasons.ts"
 

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, FileSystem, Scope } from "effect"
-import { codeOf } from "../../actors/account/Totp.ts"
+import { codeOf } from "../../actors/access/account/Totp.ts"
 import { it } from "../support/Effect.ts"
 import {
   type AttackAnswer,

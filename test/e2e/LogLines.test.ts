@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os"
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
-import { RunStreams } from "../../actors/run/Runs.ts"
+import { RunStreams } from "../../actors/ledger/run/Runs.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { SandboxSettingsShape } from "../../runner/sandbox/SandboxSettings.ts"
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"

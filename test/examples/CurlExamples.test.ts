@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect } from "bun:test"
 import { DateTime, Effect, Redacted } from "effect"
-import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { AccessTokens } from "../../actors/access/account/AccessTokens.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"

@@ -24,7 +24,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "admission: checked again in the transaction",
-    file: "actors/database/Transaction.ts",
+    file: "actors/base/database/Transaction.ts",
     text: "isNested ? effect : readmitted(effect)",
     broken: "isNested ? readmitted(effect) : effect",
     test: "test/src/http/Readmission.test.ts"
@@ -129,21 +129,21 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "only owners change roles",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `if (wanted.role !== undefined && wanted.role !== present.role && actor !== "owner")`,
     broken: "if (actor !== actor)",
     test: memberRules
   },
   {
     name: "only owners change owners",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `if (present.role === "owner" && actor !== "owner")`,
     broken: "if (actor !== actor)",
     test: memberRules
   },
   {
     name: "only owners add owners",
-    file: "actors/member/InvitationRights.ts",
+    file: "actors/access/member/InvitationRights.ts",
     text: `if (role === "owner" && held !== "owner")`,
     broken: "if (held !== held)",
     test: memberRules

@@ -1,13 +1,13 @@
 import type { Mutant } from "./Mutant.ts"
 
-const receipt = "test/actors/adoption/StateReceipt.test.ts"
-const adoption = "test/actors/adoption/StateAdoption.test.ts"
-const mismatch = "test/actors/adoption/ModuleMismatch.test.ts"
+const receipt = "test/actors/commands/adoption/StateReceipt.test.ts"
+const adoption = "test/actors/commands/adoption/StateAdoption.test.ts"
+const mismatch = "test/actors/commands/adoption/ModuleMismatch.test.ts"
 const addresses = "test/runner/scan/ModuleAddresses.test.ts"
-const uploadsFile = "actors/state/StateUploads.ts"
-const conflictsFile = "actors/adoption/StateConflicts.ts"
-const mismatchFile = "actors/adoption/ModuleMismatch.ts"
-const adoptionFile = "actors/adoption/StateAdoption.ts"
+const uploadsFile = "actors/ledger/state/StateUploads.ts"
+const conflictsFile = "actors/commands/adoption/StateConflicts.ts"
+const mismatchFile = "actors/commands/adoption/ModuleMismatch.ts"
+const adoptionFile = "actors/commands/adoption/StateAdoption.ts"
 const addressesFile = "runner/scan/ModuleAddresses.ts"
 
 /** What may become a Capsule's first state, once, and how long an upload is kept. */
@@ -105,37 +105,37 @@ export const adoptionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "adoption: the tool of the plan",
-    file: "actors/execution/RunPreparation.ts",
+    file: "actors/running/execution/RunPreparation.ts",
     text: "if (unfitState !== undefined) return",
     broken: "if (unfitState === '') return",
     test: receipt
   },
   {
     name: "adoption: a failed install gives its upload back",
-    file: "actors/install-plan/InstallPlanStore.ts",
+    file: "actors/commands/install-plan/InstallPlanStore.ts",
     text: "uploads.release(id)",
     broken: "Effect.void",
     test: adoption
   },
   {
     name: "adoption: the old backend",
-    file: "actors/execution/PlanSettlement.ts",
+    file: "actors/running/execution/PlanSettlement.ts",
     text: "...takenOverWarning(base, capsule),",
     broken: "",
     test: adoption
   },
   {
     name: "adoption: a secret instance key in the reasons against a state",
-    file: "actors/adoption/ModuleMismatch.ts",
+    file: "actors/commands/adoption/ModuleMismatch.ts",
     text: ".map(shown)\n    .filter",
     broken: ".filter",
-    test: "test/actors/state/SecretInstanceKeys.test.ts"
+    test: "test/actors/ledger/state/SecretInstanceKeys.test.ts"
   },
   {
     name: "adoption: the secret inputs of the install hide instance keys",
     file: adoptionFile,
     text: "sensitive ? values[name] : undefined",
     broken: "sensitive ? undefined : undefined",
-    test: "test/actors/state/SecretInstanceKeys.test.ts"
+    test: "test/actors/ledger/state/SecretInstanceKeys.test.ts"
   }
 ]

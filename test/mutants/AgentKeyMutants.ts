@@ -21,21 +21,21 @@ export const agentKeyMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: new keys end the sessions that the former ones began",
-    file: "actors/pool/AgentSessions.ts",
+    file: "actors/running/agent-pool/AgentSessions.ts",
     text: "rotated === undefined ? 0 : 1",
     broken: "rotated === undefined ? 0 : 0",
     test: endedTest
   },
   {
     name: "agent: what waits under an ended session is offered nothing",
-    file: "actors/pool/StandingAgent.ts",
+    file: "actors/running/agent-pool/StandingAgent.ts",
     text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
     broken: "AND revoked_at IS NULL",
     test: endedTest
   },
   {
     name: "agent: nobody announces the keys of another",
-    file: "actors/pool/AgentSessions.ts",
+    file: "actors/running/agent-pool/AgentSessions.ts",
     text: "if (other !== undefined)\n          return yield* new Rejected",
     broken: "if (other === null)\n          return yield* new Rejected",
     test: rotationTest

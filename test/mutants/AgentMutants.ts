@@ -7,7 +7,7 @@ const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
 const transfersTest = "test/src/http/agent/RevokedTransfers.test.ts"
-const startTest = "test/actors/agent/AgentStart.test.ts"
+const startTest = "test/actors/running/agent/AgentStart.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What prevents an agent from running two tools on one Capsule, and from losing results. */
@@ -49,73 +49,73 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a cancelled apply is not started",
-    file: "actors/execution/StartObstacle.ts",
+    file: "actors/running/execution/StartObstacle.ts",
     text: "if (run.cancel_requested_at !== null)",
     broken: "if (run.cancel_requested_at === undefined)",
     test: startTest
   },
   {
     name: "agent: an apply is not started without its approvals",
-    file: "actors/execution/StartObstacle.ts",
+    file: "actors/running/execution/StartObstacle.ts",
     text: "return unapproved === undefined ?",
     broken: "return unapproved !== null ?",
     test: startTest
   },
   {
     name: "agent: an apply is not started on a Capsule that moved",
-    file: "actors/execution/CapsuleObstacle.ts",
+    file: "actors/running/execution/CapsuleObstacle.ts",
     text: "if (authorityMoved(run, capsule))",
     broken: "if (authorityMoved(run, capsule) && run.fence < 0)",
     test: startTest
   },
   {
     name: "agent: a repeated start is refused after a cancel",
-    file: "actors/execution/ApplyStart.ts",
+    file: "actors/running/execution/ApplyStart.ts",
     text: `reason?.code === "cancelled" ? { kind: "refused", reason }`,
     broken: `reason?.code === "never" ? { kind: "refused", reason }`,
     test: startTest
   },
   {
     name: "agent: a cancelled Run is not accepted",
-    file: "actors/agent/AgentOffers.ts",
+    file: "actors/running/agent/AgentOffers.ts",
     text: "if (run.cancel_requested_at !== null) return false",
     broken: "if (run.cancel_requested_at === undefined) return false",
     test: startTest
   },
   {
     name: "agent: a cancelled Run is not offered",
-    file: "actors/agent/AgentOffers.ts",
+    file: "actors/running/agent/AgentOffers.ts",
     text: "|| (yield* isWithdrawn(session, row))",
     broken: "",
     test: startTest
   },
   {
     name: "agent: an agent that hears nothing is shown",
-    file: "actors/agent/LostAnswers.ts",
+    file: "actors/running/agent/LostAnswers.ts",
     text: "unansweredSeconds >= lostAfterSeconds &&\n  answeredAgo",
     broken: "unansweredSeconds < 0 &&\n  answeredAgo",
-    test: "test/actors/agent/LostAnswers.test.ts"
+    test: "test/actors/running/agent/LostAnswers.test.ts"
   },
   {
     name: "agent: a server that was down has lost no answers",
-    file: "actors/agent/LostAnswers.ts",
+    file: "actors/running/agent/LostAnswers.ts",
     text: "answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))",
     broken: "answeredAgo >= 0n",
-    test: "test/actors/agent/LostAnswers.test.ts"
+    test: "test/actors/running/agent/LostAnswers.test.ts"
   },
   {
     name: "a local apply reads its Run again before its tool starts",
-    file: "actors/execution/ApplyExecution.ts",
+    file: "actors/running/execution/ApplyExecution.ts",
     text: "reason === undefined",
     broken: "reason !== null",
-    test: "test/actors/execution/StartObstacle.test.ts"
+    test: "test/actors/running/execution/StartObstacle.test.ts"
   },
   {
     name: "a scheduled drift check that was switched off is not executed",
-    file: "actors/execution/AutomaticObstacle.ts",
+    file: "actors/running/execution/AutomaticObstacle.ts",
     text: `run.trigger_kind === "schedule" && run.type === "drift_check"`,
     broken: `run.trigger_kind === "schedule" && run.type === "plan"`,
-    test: "test/actors/capsule/DriftSwitch.test.ts"
+    test: "test/actors/commands/capsule/DriftSwitch.test.ts"
   },
   {
     name: "agent: the tool is stopped before the lease ends",
@@ -168,7 +168,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: an unknown Run is handed in",
-    file: "actors/agent/AgentClaims.ts",
+    file: "actors/running/agent/AgentClaims.ts",
     text: `{ ...none, order: "hand_in" as const }`,
     broken: "none",
     test: claimsTest
@@ -182,14 +182,14 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a state is opened before its result is acknowledged",
-    file: "actors/agent/AgentReports.ts",
+    file: "actors/running/agent/AgentReports.ts",
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
   },
   {
     name: "agent: a message carries only the files that it names",
-    file: "actors/agent/CarriedBlobs.ts",
+    file: "actors/running/agent/CarriedBlobs.ts",
     text: "named[file.kind] === file.digest",
     broken: `named[file.kind] !== ""`,
     test: liesTest
@@ -217,49 +217,49 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: nobody hoards Runs",
-    file: "actors/agent/AgentOffers.ts",
+    file: "actors/running/agent/AgentOffers.ts",
     text: "mostOfPlaces * session.facts.places",
     broken: "mostOfPlaces * 1024",
     test: liesTest
   },
   {
     name: "agent: a claim is of the agent that made it",
-    file: "actors/agent/AgentClaims.ts",
+    file: "actors/running/agent/AgentClaims.ts",
     text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
     broken: "AND fence = ${fence} AND agent_id <> ${agent.id + 1}`)",
     test: liesTest
   },
   {
     name: "agent: a nonce is good once",
-    file: "actors/pool/AgentSessions.ts",
+    file: "actors/running/agent-pool/AgentSessions.ts",
     text: "nonces.delete(nonce)",
     broken: "void nonce",
     test: liesTest
   },
   {
     name: "agent: a file is one of its own Run",
-    file: "actors/agent/AgentFiles.ts",
+    file: "actors/running/agent/AgentFiles.ts",
     text: "snapshot?.archive_digest !== digest",
     broken: "snapshot === undefined",
     test: liesTest
   },
   {
     name: "agent: a line is made safe again",
-    file: "actors/agent/AgentReports.ts",
+    file: "actors/running/agent/AgentReports.ts",
     text: "plainText(entry.text)",
     broken: "entry.text",
     test: liesTest
   },
   {
     name: "agent: a state says itself which one it is",
-    file: "actors/state/ReceivedState.ts",
+    file: "actors/ledger/state/ReceivedState.ts",
     text: "if (problem !== undefined) return",
     broken: "if (problem === null) return",
-    test: "test/actors/state/ReceivedState.test.ts"
+    test: "test/actors/ledger/state/ReceivedState.test.ts"
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",
-    file: "actors/pool/StandingAgent.ts",
+    file: "actors/running/agent-pool/StandingAgent.ts",
     text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
     broken: "AND sign_key = ${agent.sign_key}",
     test: guardsTest
@@ -287,49 +287,49 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a claim without a lease gets one",
-    file: "actors/agent/AgentMonitor.ts",
+    file: "actors/running/agent/AgentMonitor.ts",
     text: "yield* adopt\n",
     broken: "void adopt\n",
     test: guardsTest
   },
   {
     name: "agent: what a disk does not give now is tried again",
-    file: "actors/agent/AgentSettlement.ts",
+    file: "actors/running/agent/AgentSettlement.ts",
     text: `error._tag === "Rejected" || error.reason !== "storage"`,
     broken: `error._tag === "Rejected" || error.reason !== "missing"`,
     test: guardsTest
   },
   {
     name: "agent: older files of a kind go",
-    file: "actors/agent/AgentBlobs.ts",
+    file: "actors/running/agent/AgentBlobs.ts",
     text: ".slice(mostKept(kind) - 1)",
     broken: ".slice(mostKept(kind) + 9)",
     test: guardsTest
   },
   {
     name: "agent: uploads of a file take turns",
-    file: "actors/agent/AgentBlobs.ts",
+    file: "actors/running/agent/AgentBlobs.ts",
     text: "lock.withPermits(1)(upload)",
     broken: "(void lock, upload)",
-    test: "test/actors/agent/AgentBlobs.test.ts"
+    test: "test/actors/running/agent/AgentBlobs.test.ts"
   },
   {
     name: "agent: files of a claim are not swept",
-    file: "actors/agent/AgentBlobs.ts",
+    file: "actors/running/agent/AgentBlobs.ts",
     text: "if (!names.has(name))",
     broken: "if (names.has(name))",
     test: guardsTest
   },
   {
     name: "agent: a transfer is continued after a restart",
-    file: "actors/pool/ServerKeys.ts",
+    file: "actors/running/agent-pool/ServerKeys.ts",
     text: `"svc-agent-derived-keys-v1").update(seal.d)`,
     broken: `"svc-agent-derived-keys-v1").update(String(performance.now()))`,
     test: guardsTest
   },
   {
     name: "agent: a started apply is not ended as untouched",
-    file: "actors/agent/AgentControls.ts",
+    file: "actors/running/agent/AgentControls.ts",
     text: "run === undefined || run.start_acknowledged_at !== null",
     broken: "run === undefined",
     test: guardsTest
@@ -350,38 +350,38 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a Capsule is released only from a silent agent",
-    file: "actors/agent/AgentReleases.ts",
+    file: "actors/running/agent/AgentReleases.ts",
     text: "lease?.isUnreachable !== true",
     broken: "lease === undefined",
     test: poolsTest
   },
   {
     name: "agent: a server that starts listens before a Capsule is released",
-    file: "actors/agent/AgentReleases.ts",
+    file: "actors/running/agent/AgentReleases.ts",
     text: "lease.heardAt <= unreachableAfter",
     broken: "lease.heardAt < 0n",
     test: poolsTest
   },
   {
     name: "agent: a Capsule is released only under the fence that was seen",
-    file: "actors/agent/AgentReleases.ts",
+    file: "actors/running/agent/AgentReleases.ts",
     text: "lease.fence !== fence",
     broken: "lease.fence < 0",
     test: poolsTest
   },
   {
     name: "agent: silence is remembered by a server that starts again",
-    file: "actors/agent/AgentMonitor.ts",
+    file: "actors/running/agent/AgentMonitor.ts",
     text: "run.agent_unreachable_since !== null",
     broken: "run.fence < 0",
     test: poolsTest
   },
   {
     name: "agent: one that owes a state is not forgotten",
-    file: "actors/pool/GoneAgents.ts",
+    file: "actors/running/agent-pool/GoneAgents.ts",
     text: "AND NOT ${yield* owes}",
     broken: "AND NOT (0 = 1)",
-    test: "test/actors/pool/GoneAgents.test.ts"
+    test: "test/actors/running/agent-pool/GoneAgents.test.ts"
   },
   {
     name: "agent: no poll without a free place",

@@ -1,17 +1,17 @@
 import type { Mutant } from "./Mutant.ts"
 
-const decision = "actors/approval/ApprovalDecision.ts"
-const decided = "test/actors/approval/ApprovalDecision.test.ts"
-const ways = "test/actors/approval/WaysToApply.test.ts"
-const authors = "test/actors/approval/PlanAuthors.test.ts"
-const approvals = "test/actors/approval/Approvals.test.ts"
-const uncertain = "test/actors/approval/UncertainGround.test.ts"
+const decision = "actors/access/approval/ApprovalDecision.ts"
+const decided = "test/actors/access/approval/ApprovalDecision.test.ts"
+const ways = "test/actors/access/approval/WaysToApply.test.ts"
+const authors = "test/actors/access/approval/PlanAuthors.test.ts"
+const approvals = "test/actors/access/approval/Approvals.test.ts"
+const uncertain = "test/actors/access/approval/UncertainGround.test.ts"
 
 /** What an apply requires: each condition in a rule, and each place that checks it. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
   {
     name: "uncertain ground: an approval names its codes",
-    file: "actors/approval/Approvals.ts",
+    file: "actors/access/approval/Approvals.ts",
     text: `if (unnamed !== undefined) return yield* failedPrecondition(\`Not approved. \${unnamed}\`)
         const at`,
     broken: "const at",
@@ -19,35 +19,35 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "uncertain ground: the service acknowledges nothing",
-    file: "actors/approval/Approvals.ts",
+    file: "actors/access/approval/Approvals.ts",
     text: `approver === "service" || !acknowledged.includes(code)`,
     broken: `approver !== "service" && !acknowledged.includes(code)`,
     test: uncertain
   },
   {
     name: "uncertain ground: an apply looks again",
-    file: "actors/approval/Approvals.ts",
+    file: "actors/access/approval/Approvals.ts",
     text: "groundWords(open) ?? (rules.length === 0",
     broken: "(rules.length === 0",
     test: uncertain
   },
   {
     name: "uncertain ground: an acknowledgement covers one state",
-    file: "actors/approval/UncertainGround.ts",
+    file: "actors/access/approval/UncertainGround.ts",
     text: "key: `${code}:${id}`",
     broken: "key: code",
     test: uncertain
   },
   {
     name: "uncertain ground: a later success ends it",
-    file: "actors/approval/UncertainGround.ts",
+    file: "actors/access/approval/UncertainGround.ts",
     text: "if (succeeded.length > 0 || adopted.length > 0) return found",
     broken: "if (adopted.length > 0) return found",
     test: uncertain
   },
   {
     name: "approvals of the same moment keep their order",
-    file: "actors/approval/Approvals.ts",
+    file: "actors/access/approval/Approvals.ts",
     text: "nowAfter(given.at(-1)?.created_at)",
     broken: "nowAfter(given.at(given.length)?.created_at)",
     test: approvals
@@ -103,42 +103,42 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the people behind an automation that starts a plan are its authors",
-    file: "actors/approval/PlanAuthors.ts",
+    file: "actors/access/approval/PlanAuthors.ts",
     text: `add(yield* peopleBehind({ subject: createdBy, tokenId }), "automation")`,
     broken: `add([], "automation")`,
     test: authors
   },
   {
     name: "the people behind auto-update are authors of its plans",
-    file: "actors/approval/PlanAuthors.ts",
+    file: "actors/access/approval/PlanAuthors.ts",
     text: `add(followingAuthors(capsule), "auto_update")`,
     broken: `add([], "auto_update")`,
     test: authors
   },
   {
     name: "whoever turned auto-update on stays an author when somebody else changes it",
-    file: "actors/approval/PlanAuthors.ts",
+    file: "actors/access/approval/PlanAuthors.ts",
     text: "return [...turnedOnBy, ...changedBy]",
     broken: "return turnedOnBy.length > 99 ? [] : changedBy",
     test: authors
   },
   {
     name: "whoever minted the token is behind an automation",
-    file: "actors/account/PeopleBehind.ts",
+    file: "actors/access/account/PeopleBehind.ts",
     text: "new Set([...makers, ...minters])",
     broken: "new Set([...makers, ...minters.slice(1)])",
     test: authors
   },
   {
     name: "whoever made an automation that made an automation is behind it",
-    file: "actors/account/AutomationSubjects.ts",
+    file: "actors/access/account/AutomationSubjects.ts",
     text: "const madeBy = [...own, ...(yield* peopleBehind(maker))]",
     broken: "const madeBy = [...own, ...(yield* peopleBehind(maker)).slice(9)]",
     test: authors
   },
   {
     name: "the authors of a plan are recorded when it is created",
-    file: "actors/approval/PlanAuthors.ts",
+    file: "actors/access/approval/PlanAuthors.ts",
     text: "if (rows.length > 0) return",
     broken: "if (rows.length > 99) return",
     test: authors
@@ -173,35 +173,35 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the admission of an apply asks for the approvals",
-    file: "actors/capsule/CapsuleRuns.ts",
+    file: "actors/commands/capsule/CapsuleRuns.ts",
     text: "yield* approvals.require(plan)",
     broken: "yield* approvals.of(plan)",
     test: approvals
   },
   {
     name: "the claim of an apply asks for the approvals",
-    file: "actors/execution/ApplyPreparation.ts",
+    file: "actors/running/execution/ApplyPreparation.ts",
     text: "if (unapproved !== undefined) {",
     broken: `if (unapproved === "") {`,
-    test: "test/actors/execution/ApplyRefusals.test.ts"
+    test: "test/actors/running/execution/ApplyRefusals.test.ts"
   },
   {
     name: "a followed plan needs the approvals",
-    file: "actors/capsule/FollowedApply.ts",
+    file: "actors/commands/capsule/FollowedApply.ts",
     text: "if (Result.isFailure(given) || !given.success.isApproved) {",
     broken: "if (Result.isFailure(given) && plan.approved_at !== null) {",
     test: ways
   },
   {
     name: "an approval too few does not approve",
-    file: "actors/run-commands/RunBehavior.ts",
+    file: "actors/commands/run/RunBehavior.ts",
     text: `const completes = isApproved && row.status === "waiting_approval"`,
     broken: `const completes = row.status === "waiting_approval"`,
     test: ways
   },
   {
     name: "only owners change rules and teams",
-    file: "actors/team/OwnerScope.ts",
+    file: "actors/access/team/OwnerScope.ts",
     text: `!== "owner") return yield* permissionDenied(refusal)`,
     broken: `=== undefined) return yield* permissionDenied(refusal)`,
     test: approvals

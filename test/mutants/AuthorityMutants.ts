@@ -1,12 +1,12 @@
 import type { Mutant } from "./Mutant.ts"
 
-const fence = "test/actors/authority/CapsuleFence.test.ts"
-const guard = "test/actors/authority/AuthorityGuard.test.ts"
-const createApply = "test/actors/capsule/CreateApply.test.ts"
-const evidence = "test/actors/capsule/ReAdoptionProblem.test.ts"
-const columnsFile = "actors/authority/AuthorityColumns.ts"
-const obstacleFile = "actors/authority/ApplyObstacle.ts"
-const evidenceFile = "actors/capsule/ReAdoptionProblem.ts"
+const fence = "test/actors/ledger/capsule/CapsuleFence.test.ts"
+const guard = "test/actors/ledger/capsule/AuthorityGuard.test.ts"
+const createApply = "test/actors/commands/capsule/CreateApply.test.ts"
+const evidence = "test/actors/commands/capsule/ReAdoptionProblem.test.ts"
+const columnsFile = "actors/ledger/capsule/AuthorityColumns.ts"
+const obstacleFile = "actors/ledger/capsule/ApplyObstacle.ts"
+const evidenceFile = "actors/commands/capsule/ReAdoptionProblem.ts"
 
 const fenceColumn = (column: string): Mutant => ({
   name: `fence: ${column}`,
@@ -16,9 +16,9 @@ const fenceColumn = (column: string): Mutant => ({
   test: fence
 })
 
-const adoptionFile = "actors/capsule/AdoptionProblems.ts"
-const adoptionProblems = "test/actors/capsule/AdoptionProblems.test.ts"
-const adoption = "test/actors/capsule/LeftOverAdoption.test.ts"
+const adoptionFile = "actors/commands/capsule/AdoptionProblems.ts"
+const adoptionProblems = "test/actors/commands/capsule/AdoptionProblems.test.ts"
+const adoption = "test/actors/commands/capsule/LeftOverAdoption.test.ts"
 
 const movedColumn = (column: string): Mutant => ({
   name: `adoption of a left-over state: ${column}`,
@@ -47,41 +47,41 @@ const guardColumn = (column: string): Mutant => ({
   test: guard
 })
 
-const restore = "test/actors/execution/Restore.test.ts"
-const restoreCommit = "actors/execution/RestoreCommit.ts"
+const restore = "test/actors/running/execution/Restore.test.ts"
+const restoreCommit = "actors/running/execution/RestoreCommit.ts"
 
 const restoreMutants: ReadonlyArray<Mutant> = [
   {
     name: "configuration: nobody changes what the manifest does not declare",
-    file: "actors/configuration/VariableRules.ts",
+    file: "actors/ledger/configuration/VariableRules.ts",
     text: "isFillable(variable) && !mentioned.has(variable.name)",
     broken: "isFillable(variable) && mentioned.has(variable.name)",
-    test: "test/actors/capsule/InputAuthority.test.ts"
+    test: "test/actors/commands/capsule/InputAuthority.test.ts"
   },
   {
     name: "configuration: nobody removes what is not theirs",
-    file: "actors/configuration/VariablePatch.ts",
+    file: "actors/ledger/configuration/VariablePatch.ts",
     text: "if (refusal !== undefined) return Result.fail(`variablePatch.remove",
     broken: "if (refusal === null) return Result.fail(`variablePatch.remove",
-    test: "test/actors/configuration/VariablePatch.test.ts"
+    test: "test/actors/ledger/configuration/VariablePatch.test.ts"
   },
   {
     name: "re-adoption: the stored configuration matches its digest",
-    file: "actors/configuration/InstallConfigStore.ts",
+    file: "actors/ledger/configuration/InstallConfigStore.ts",
     text: "if (digests.includes(row.digest)) return",
     broken: "if (digests.length > 0) return",
     test: "test/src/http/ReAdoptionDrift.test.ts"
   },
   {
     name: "authority: a plan without an epoch belongs to the first one",
-    file: "actors/authority/AuthorityColumns.ts",
+    file: "actors/ledger/capsule/AuthorityColumns.ts",
     text: "(run[ofRun] ?? missing) !== capsule[column]",
     broken: "run[ofRun] !== null && (run[ofRun] ?? missing) !== capsule[column]",
-    test: "test/actors/authority/ApplyObstacle.test.ts"
+    test: "test/actors/ledger/capsule/ApplyObstacle.test.ts"
   },
   {
     name: "restore: what was reviewed is what is done",
-    file: "actors/execution/RestoreExecution.ts",
+    file: "actors/running/execution/RestoreExecution.ts",
     text: "target.success.digest !== plan.plan_digest",
     broken: "target.success.digest === undefined",
     test: restore
@@ -95,7 +95,7 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "restore: the serial is above every other",
-    file: "actors/execution/RestoreTarget.ts",
+    file: "actors/running/execution/RestoreTarget.ts",
     text: "const serial = (yield* highestSerial(capsuleId, version)) + 1",
     broken: "const serial = version.serial + 1",
     test: restore
@@ -109,7 +109,7 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "restore: refused while another Run is under way",
-    file: "actors/capsule/CapsuleRuns.ts",
+    file: "actors/commands/capsule/CapsuleRuns.ts",
     text: 'const snapshot = yield* store.findSnapshot(snapshotId ?? null)\n        if (type === "restore") yield* succession.idle(capsule)',
     broken: "const snapshot = yield* store.findSnapshot(snapshotId ?? null)",
     test: restore
@@ -127,52 +127,52 @@ const restoreMutants: ReadonlyArray<Mutant> = [
 export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "later wave: held in the transaction of its plan",
-    file: "actors/run-group/UpdateHold.ts",
+    file: "actors/running/run-group/UpdateHold.ts",
     text: "return automatic ? (yield* holdOf(group))?.reason : undefined",
     broken: "return undefined",
-    test: "test/actors/capsule/AutomaticRuns.test.ts"
+    test: "test/actors/commands/capsule/AutomaticRuns.test.ts"
   },
   {
     name: "later wave: not after the end of its update",
-    file: "actors/run-group/UpdateHold.ts",
+    file: "actors/running/run-group/UpdateHold.ts",
     text: "group.finished_at !== null || group.cancelled_at !== null",
     broken: "group.finished_at !== null",
-    test: "test/actors/capsule/AutomaticRuns.test.ts"
+    test: "test/actors/commands/capsule/AutomaticRuns.test.ts"
   },
   {
     name: "scheduled check: still scheduled",
-    file: "actors/capsule/PlanCommands.ts",
+    file: "actors/commands/capsule/PlanCommands.ts",
     text: "scheduled.length > 0 ? undefined",
     broken: "scheduled.length >= 0 ? undefined",
-    test: "test/actors/capsule/AutomaticRuns.test.ts"
+    test: "test/actors/commands/capsule/AutomaticRuns.test.ts"
   },
   {
     name: "look: the Source still follows",
-    file: "actors/source-commands/SourceBehavior.ts",
+    file: "actors/commands/source/SourceBehavior.ts",
     text: "const stopped = followObstacle(row, trigger)",
     broken: 'const stopped = followObstacle(row, "user")',
-    test: "test/actors/capsule/AutomaticRuns.test.ts"
+    test: "test/actors/commands/capsule/AutomaticRuns.test.ts"
   },
   {
     name: "revision plan: the Capsule of its transaction",
-    file: "actors/revision-plan/RevisionPlanBehavior.ts",
+    file: "actors/commands/revision-plan/RevisionPlanBehavior.ts",
     text: "if (!isInService(capsule.status)) {",
     broken: "if (capsule.id === null) {",
     test: "test/src/http/CommandRaces.test.ts"
   },
   {
     name: "test of a Connection: the values of its transaction",
-    file: "actors/connection/ConnectionStore.ts",
+    file: "actors/inputs/connection/ConnectionStore.ts",
     text: "return stored.length === 1",
     broken: "return stored.length < 2",
     test: "test/src/http/CommandRaces.test.ts"
   },
   {
     name: "removal: only a Capsule without a state ends at once",
-    file: "actors/capsule/LifecycleCommands.ts",
+    file: "actors/commands/capsule/LifecycleCommands.ts",
     text: "capsule.current_state_version_id === null && capsule.runtime_safety",
     broken: "capsule.runtime_safety",
-    test: "test/actors/capsule/Removal.test.ts"
+    test: "test/actors/commands/capsule/Removal.test.ts"
   },
   ...restoreMutants,
   ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),
@@ -356,35 +356,35 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "adoption of a left-over state: what is public",
-    file: "actors/capsule/AdoptedOutputs.ts",
+    file: "actors/commands/capsule/AdoptedOutputs.ts",
     text: "published.get(output.name) === JSON.stringify(Redacted.value(output.value))",
     broken: "published.has(output.name)",
     test: adoptionProblems
   },
   {
     name: "adoption of a left-over state: the guard",
-    file: "actors/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/LeftOverAdoption.ts",
     text: "if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()",
     broken: "",
     test: adoption
   },
   {
     name: "adoption of a left-over state: the typed name",
-    file: "actors/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/LeftOverAdoption.ts",
     text: "request.confirm !== capsule.name",
     broken: "false",
     test: adoption
   },
   {
     name: "adoption of a left-over state: of this Capsule",
-    file: "actors/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/LeftOverAdoption.ts",
     text: "row.capsule_id !== capsule.id",
     broken: "false",
     test: adoption
   },
   {
     name: "adoption of a left-over state: void plans",
-    file: "actors/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/LeftOverAdoption.ts",
     text: 'yield* runs.supersedePlans(capsule.id, "A left-over state was adopted.")',
     broken: "",
     test: adoption

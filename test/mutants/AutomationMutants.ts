@@ -1,8 +1,8 @@
 import type { Mutant } from "./Mutant.ts"
 
-const members = "test/actors/member/AutomationMembers.test.ts"
+const members = "test/actors/access/member/AutomationMembers.test.ts"
 const routes = "test/src/accounts/AutomationRoutes.test.ts"
-const stopped = "test/actors/source-commands/StoppedLooks.test.ts"
+const stopped = "test/actors/commands/source/StoppedLooks.test.ts"
 const limits = "test/src/http/LimitedTokens.test.ts"
 const named = "test/src/http/NamedRecords.test.ts"
 
@@ -10,77 +10,77 @@ const named = "test/src/http/NamedRecords.test.ts"
 export const automationMutants: ReadonlyArray<Mutant> = [
   {
     name: "a disabled Source stops every look",
-    file: "actors/source/FollowedSource.ts",
+    file: "actors/ledger/source/FollowedSource.ts",
     text: `source.status === "disabled"`,
     broken: `source.status === "error"`,
     test: stopped
   },
   {
     name: "a Source without autoSync stops looks that no person asked for",
-    file: "actors/source/FollowedSource.ts",
+    file: "actors/ledger/source/FollowedSource.ts",
     text: "isAutomatic(look) && source.auto_sync !== 1",
     broken: "isAutomatic(look) && source.auto_sync === 2",
     test: stopped
   },
   {
     name: "a look reads its Source again when it settles",
-    file: "actors/execution/SyncExecution.ts",
+    file: "actors/running/execution/SyncExecution.ts",
     text: "yield* reason === undefined ? settle : stopped(run, reason)",
     broken: "yield* reason === null ? stopped(run, reason) : settle",
     test: stopped
   },
   {
     name: "a followed plan is not made without its Source",
-    file: "actors/execution/AutomaticObstacle.ts",
+    file: "actors/running/execution/AutomaticObstacle.ts",
     text: "const unwanted = isFollow ? yield* unwantedFollow(run, capsule)",
     broken: "const unwanted = isFollow ? undefined",
     test: stopped
   },
   {
     name: "what a look put off is forgotten with it",
-    file: "actors/source-commands/SourceBehavior.ts",
+    file: "actors/commands/source/SourceBehavior.ts",
     text: "yield* capsules.forgetDeferred(id)",
     broken: "",
     test: stopped
   },
   {
     name: "no session of an automation is accepted",
-    file: "actors/account/Sessions.ts",
+    file: "actors/access/account/Sessions.ts",
     text: " AND u.kind = 'person'",
     broken: "",
     test: members
   },
   {
     name: "an automation never owns a Workspace",
-    file: "actors/member/AutomationRules.ts",
+    file: "actors/access/member/AutomationRules.ts",
     text: `wanted.role === "owner" ? noOwner() : undefined`,
     broken: "undefined",
     test: members
   },
   {
     name: "only people leave",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: ` && kind === "person"`,
     broken: "",
     test: members
   },
   {
     name: "the tokens of a removed automation end with it",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `if (present.kind === "automation") yield* ofDatabase(endAutomationTokens(subject))`,
     broken: "",
     test: members
   },
   {
     name: "a person's tokens are nobody else's",
-    file: "actors/member/AutomationTokens.ts",
+    file: "actors/access/member/AutomationTokens.ts",
     text: `found?.kind === "automation" ? found.subject`,
     broken: "found !== undefined ? found.subject",
     test: routes
   },
   {
     name: "the history says what stopped",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `const goes = present.status === "active" && status !== "active"`,
     broken: "const goes = false",
     test: routes

@@ -2,7 +2,7 @@ import type { Mutant } from "./Mutant.ts"
 
 const commands = "test/src/cli/BackupCommands.test.ts"
 const schedule = "test/src/backup/ScheduledBackups.test.ts"
-const storedCommits = "test/actors/git-fetch/StoredCommits.test.ts"
+const storedCommits = "test/actors/inputs/git/StoredCommits.test.ts"
 
 /** Backups that could not be restored, and files that do not match the recorded commits. */
 export const backupMutants: ReadonlyArray<Mutant> = [
@@ -43,7 +43,7 @@ export const backupMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "stored commit: the recorded bytes",
-    file: "actors/git-fetch/StoredCommits.ts",
+    file: "actors/inputs/git/StoredCommits.ts",
     text: "if (synced.archiveDigest !== digest)",
     broken: "if (synced.archiveDigest === undefined)",
     test: storedCommits

@@ -1,7 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const documents = "test/runner/document/Documents.test.ts"
-const receipt = "test/actors/adoption/StateReceipt.test.ts"
+const receipt = "test/actors/commands/adoption/StateReceipt.test.ts"
 const entrances = "test/src/http/Entrances.test.ts"
 const packs = "test/runner/git/PackBounds.test.ts"
 const documentsFile = "runner/document/Documents.ts"
@@ -31,7 +31,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: different hand-ins of a Run",
-    file: "actors/agent/AgentEvidence.ts",
+    file: "actors/running/agent/AgentEvidence.ts",
     text: "earlier.length >= mostHandIns",
     broken: "earlier.length < 0",
     test: "test/src/http/agent/HandIns.test.ts"
@@ -59,10 +59,10 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: the left-over state that was read",
-    file: "actors/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/LeftOverAdoption.ts",
     text: "if (found === undefined || found.digest !== row.digest)",
     broken: "if (found === undefined)",
-    test: "test/actors/capsule/LeftOverAdoption.test.ts"
+    test: "test/actors/commands/capsule/LeftOverAdoption.test.ts"
   },
   {
     name: "bounds: long messages in another thread",
@@ -80,14 +80,14 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: values of an uploaded state",
-    file: "actors/adoption/AdoptableState.ts",
+    file: "actors/commands/adoption/AdoptableState.ts",
     text: "scanState(bytes, mostValues)",
     broken: "scanState(bytes)",
     test: receipt
   },
   {
     name: "bounds: contents of a message from an agent",
-    file: "actors/agent/AgentBlobs.ts",
+    file: "actors/running/agent/AgentBlobs.ts",
     text: "mostUnpackedFrom(sealedBytes, mostUnpacked[kind])",
     broken: "mostUnpacked[kind]",
     test: "test/src/http/agent/AgentLies.test.ts"

@@ -1,23 +1,23 @@
 import type { Mutant } from "./Mutant.ts"
 
-const singleUse = "test/actors/identity/SingleUse.test.ts"
-const handoffs = "test/actors/handoff/Handoffs.test.ts"
-const accessTokens = "test/actors/account/AccessTokens.test.ts"
+const singleUse = "test/actors/access/issuer/SingleUse.test.ts"
+const handoffs = "test/actors/commands/handoff/Handoffs.test.ts"
+const accessTokens = "test/actors/access/account/AccessTokens.test.ts"
 const rememberedAnswers = "test/src/http/RememberedAnswers.test.ts"
 const revokedReads = "test/src/http/RevokedReads.test.ts"
-const cursors = "test/actors/paging/Cursors.test.ts"
-const receipts = "test/actors/idempotency/Receipts.test.ts"
+const cursors = "test/actors/base/paging/Cursors.test.ts"
+const receipts = "test/actors/base/idempotency/Receipts.test.ts"
 const origins = "test/schema/records/CredentialOrigin.test.ts"
-const use = "test/actors/connection/ConnectionUse.test.ts"
-const codesFile = "actors/identity/AuthorizationCodes.ts"
-const refreshFile = "actors/identity/RefreshTokens.ts"
-const devicesFile = "actors/identity/DeviceCodes.ts"
-const linksFile = "actors/account/SetupLinks.ts"
-const ticketsFile = "actors/handoff/SetupTickets.ts"
-const cursorsFile = "actors/paging/Cursors.ts"
-const receiptsFile = "actors/idempotency/Receipts.ts"
+const use = "test/actors/inputs/connection/ConnectionUse.test.ts"
+const codesFile = "actors/access/issuer/AuthorizationCodes.ts"
+const refreshFile = "actors/access/issuer/RefreshTokens.ts"
+const devicesFile = "actors/access/issuer/DeviceCodes.ts"
+const linksFile = "actors/access/account/SetupLinks.ts"
+const ticketsFile = "actors/commands/handoff/SetupTickets.ts"
+const cursorsFile = "actors/base/paging/Cursors.ts"
+const receiptsFile = "actors/base/idempotency/Receipts.ts"
 const originFile = "schema/records/CredentialOrigin.ts"
-const useFile = "actors/connection/ConnectionUse.ts"
+const useFile = "actors/inputs/connection/ConnectionUse.ts"
 
 /** What a bearer token, cursor, key or Connection allows, how often, and until when. */
 export const credentialMutants: ReadonlyArray<Mutant> = [
@@ -114,14 +114,14 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "token: expiry",
-    file: "actors/account/TokenAuthority.ts",
+    file: "actors/access/account/TokenAuthority.ts",
     text: " || found.usable.value.expiresAt <= millis",
     broken: "",
     test: accessTokens
   },
   {
     name: "session: expiry",
-    file: "actors/account/Sessions.ts",
+    file: "actors/access/account/Sessions.ts",
     text: " || session.expiresMillis <= millis",
     broken: "",
     test: revokedReads
@@ -177,28 +177,28 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "remembered answer: a list of Connections ends with the first expiry",
-    file: "actors/connection/ConnectionsLive.ts",
+    file: "actors/inputs/connection/ConnectionsLive.ts",
     text: "nowUntil(rows.items.map(expiryOf))",
     broken: "nowUntil([])",
-    test: "test/actors/connection/ConnectionExpiry.test.ts"
+    test: "test/actors/inputs/connection/ConnectionExpiry.test.ts"
   },
   {
     name: "remembered answer: members hold until an invitation expires",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: "nowUntil(pending.map((one) => one.expires_at))",
     broken: "nowUntil([])",
-    test: "test/actors/member/Invitations.test.ts"
+    test: "test/actors/access/member/Invitations.test.ts"
   },
   {
     name: "remembered answer: one that shows when it was made holds for a second",
-    file: "actors/database/ReadHorizon.ts",
+    file: "actors/base/database/ReadHorizon.ts",
     text: "?.until(present + datedAnswerMillis)",
     broken: "",
     test: rememberedAnswers
   },
   {
     name: "OAuth token: expired since it was remembered",
-    file: "actors/identity/TokenInspection.ts",
+    file: "actors/access/issuer/TokenInspection.ts",
     text: " || row.expiresMillis <= (yield* Clock.currentTimeMillis)",
     broken: "",
     test: revokedReads
@@ -212,24 +212,24 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "token: revoked",
-    file: "actors/account/StoredToken.ts",
+    file: "actors/access/account/StoredToken.ts",
     text: " && row.revoked_at === null",
     broken: "",
     test: accessTokens
   },
   {
     name: "token: known to one store only",
-    file: "actors/account/StoredToken.ts",
+    file: "actors/access/account/StoredToken.ts",
     text: "row.elsewhere === 0 && ",
     broken: "",
-    test: "test/actors/account/TokenAuthority.test.ts"
+    test: "test/actors/access/account/TokenAuthority.test.ts"
   },
   {
     name: "secret: its checksum",
-    file: "actors/credential/BearerSecret.ts",
+    file: "actors/base/credential/BearerSecret.ts",
     text: "return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)",
     broken: "return true",
-    test: "test/actors/credential/BearerSecret.test.ts"
+    test: "test/actors/base/credential/BearerSecret.test.ts"
   },
   {
     name: "cursor: its key",

@@ -9,14 +9,14 @@ const guardsOf = (
 
 /** Decisions that are pure functions: each has its own table test, without a database. */
 export const decisionMutants: ReadonlyArray<Mutant> = [
-  ...guardsOf("actors/authority/ApplyObstacle.ts", "test/actors/authority/ApplyObstacle.test.ts", {
+  ...guardsOf("actors/ledger/capsule/ApplyObstacle.ts", "test/actors/ledger/capsule/ApplyObstacle.test.ts", {
     "obstacle: only plans": ["if (!isPlan(plan.type)) return", "if (plan.type === null) return"],
     "obstacle: a plan serves once": ["plan.used_by_run_id !== null", "plan.used_by_run_id === plan.type"],
     "obstacle: the end of the plan": ["plan.expires_at <= at", "plan.expires_at < at"],
     "obstacle: a Capsule in service": ["if (!isInService(capsule.status))", "if (capsule.status === null)"],
     "obstacle: authority": ["if (authorityMoved(plan, capsule))", "if (plan.type === capsule.status)"]
   }),
-  ...guardsOf("actors/run-commands/ReviewDecisions.ts", "test/actors/run-commands/ReviewDecisions.test.ts", {
+  ...guardsOf("actors/commands/run/ReviewDecisions.ts", "test/actors/commands/run/ReviewDecisions.test.ts", {
     "approval: only plans": ["if (!isPlan(run.type)) return", "if (run.type === null) return"],
     "approval: the plan that was read": ["reviewedDigest !== run.plan_digest", "run.plan_digest === null"],
     "approval: what waits": [`(run.status !== "waiting_approval" && !isShort) ||`, ""],
@@ -26,7 +26,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       `status === "succeeded" ? "withdraw`
     ]
   }),
-  ...guardsOf("actors/run/CoordinatorSteps.ts", "test/actors/run/CoordinatorSteps.test.ts", {
+  ...guardsOf("actors/ledger/run/CoordinatorSteps.ts", "test/actors/ledger/run/CoordinatorSteps.test.ts", {
     "coordinator: only success leads on": [`run.status === "succeeded" ? "advance"`, `run.status !== null ? "advance"`],
     "coordinator: a plan that is computed": [
       `|| run.status === "queued" || run.status === "running"`,
@@ -37,23 +37,27 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       `|| run.status === "failed" ? "advance"`
     ]
   }),
-  ...guardsOf("actors/capsule/FollowedPlanDecision.ts", "test/actors/capsule/FollowedPlanDecision.test.ts", {
-    "followed: who opted in": [
-      "capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1",
-      "capsule.auto_update_enabled !== 1"
-    ],
-    "followed: what would be destroyed": ["summary.destroy + summary.replace", "summary.replace"],
-    "followed: what would be replaced": ["summary.replace + summary.forget", "summary.forget"],
-    "followed: what would be forgotten": [" + summary.forget", ""],
-    "followed: a configuration that was applied": [
-      "appliedConfigId !== plan.install_config_id",
-      "plan.install_config_id === null"
-    ],
-    "followed: a pin": ["if (isPinned(capsule))", "if (summary === undefined)"],
-    "followed: where the lane stands": ["laneCommit !== plan.resolved_commit", "plan.resolved_commit === null"],
-    "followed: automation that is paused": ["automationRefusal === undefined ?", "automationRefusal !== null ?"]
-  }),
-  ...guardsOf("actors/capsule/CapsuleSettings.ts", "test/actors/capsule/CapsuleSettings.test.ts", {
+  ...guardsOf(
+    "actors/commands/capsule/FollowedPlanDecision.ts",
+    "test/actors/commands/capsule/FollowedPlanDecision.test.ts",
+    {
+      "followed: who opted in": [
+        "capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1",
+        "capsule.auto_update_enabled !== 1"
+      ],
+      "followed: what would be destroyed": ["summary.destroy + summary.replace", "summary.replace"],
+      "followed: what would be replaced": ["summary.replace + summary.forget", "summary.forget"],
+      "followed: what would be forgotten": [" + summary.forget", ""],
+      "followed: a configuration that was applied": [
+        "appliedConfigId !== plan.install_config_id",
+        "plan.install_config_id === null"
+      ],
+      "followed: a pin": ["if (isPinned(capsule))", "if (summary === undefined)"],
+      "followed: where the lane stands": ["laneCommit !== plan.resolved_commit", "plan.resolved_commit === null"],
+      "followed: automation that is paused": ["automationRefusal === undefined ?", "automationRefusal !== null ?"]
+    }
+  ),
+  ...guardsOf("actors/commands/capsule/CapsuleSettings.ts", "test/actors/commands/capsule/CapsuleSettings.test.ts", {
     "settings: only what is disabled is enabled": [
       `if (capsule.status !== "disabled") {`,
       `if (capsule.status === "pending") {`
@@ -65,20 +69,20 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "capsule.auto_update_apply === 1"
     ]
   }),
-  ...guardsOf("actors/capsule/DependencyOrder.ts", "test/actors/capsule/DependencyOrder.test.ts", {
+  ...guardsOf("actors/commands/capsule/DependencyOrder.ts", "test/actors/commands/capsule/DependencyOrder.test.ts", {
     "order: producers first": [
       "if (edge.consumer === id) place(edge.producer)",
       "if (edge.producer === id) place(edge.consumer)"
     ]
   }),
-  ...guardsOf("actors/account/SignInMethods.ts", "test/actors/account/SignInMethods.test.ts", {
+  ...guardsOf("actors/access/account/SignInMethods.ts", "test/actors/access/account/SignInMethods.test.ts", {
     "sign-in method: the provider that is offered": [
       "bare(offered.upstreamIssuer) === bare(issuer)",
       "bare(issuer) !== ''"
     ],
     "sign-in method: passkeys that are offered": ["return offered.passkeys", "return true"]
   }),
-  ...guardsOf("actors/account/PasskeyChallenges.ts", "test/actors/account/PasskeyChallenges.test.ts", {
+  ...guardsOf("actors/access/account/PasskeyChallenges.ts", "test/actors/access/account/PasskeyChallenges.test.ts", {
     "passkey: a frame of another site": [
       "Schema.optionalKey(Schema.Literal(false))",
       "Schema.optionalKey(Schema.Boolean)"
@@ -88,11 +92,11 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "topOrigin: Schema.optionalKey(Schema.String)"
     ]
   }),
-  ...guardsOf("actors/account/StoredToken.ts", "test/actors/account/StoredToken.test.ts", {
+  ...guardsOf("actors/access/account/StoredToken.ts", "test/actors/access/account/StoredToken.test.ts", {
     "stored token: an open account": [`&& row.user_status === "active"`, ""],
     "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
   }),
-  ...guardsOf("actors/source/SourceHook.ts", "test/actors/source/SourceHook.test.ts", {
+  ...guardsOf("actors/ledger/source/SourceHook.ts", "test/actors/ledger/source/SourceHook.test.ts", {
     "hook: a proof": ["if (secrets.length + signatures.length === 0 && standard === undefined) return false", ""],
     "hook: every proof is right": ["return !verdicts.includes(false)", "return verdicts.includes(true)"],
     "hook: its signature": ["sameText(secret, value, signature)", "sameText(secret, signature, signature)"],
@@ -102,7 +106,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ],
     "hook: its secret": ["sameText(secret, value, secret)", "sameText(secret, secret, secret)"]
   }),
-  ...guardsOf("actors/identity/RedirectUris.ts", "test/actors/identity/RedirectUris.test.ts", {
+  ...guardsOf("actors/access/issuer/RedirectUris.ts", "test/actors/access/issuer/RedirectUris.test.ts", {
     "redirect: fragments": [`if (text.includes("#"))`, `if (url.hash !== "")`],
     "redirect: schemes that browsers run": ["if (forbiddenSchemes.has(url.protocol))", `if (url.protocol === "")`],
     "redirect: http outside loopback": [
@@ -119,24 +123,39 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ],
     "redirect: the path behind the port": ["`${match[1]}${match[3]}`", "match[1]"]
   }),
-  ...guardsOf("actors/execution/ProviderObstacle.ts", "test/actors/execution/ProviderObstacle.test.ts", {
-    "provider: denied by the operator": ["normaliseProviderAddress(name) === provider", "name === requirement.provider"]
-  }),
-  ...guardsOf("actors/configuration/VariablePatch.ts", "test/actors/configuration/VariablePatch.test.ts", {
-    "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]
-  }),
-  ...guardsOf("actors/identity/Pkce.ts", "test/actors/identity/Pkce.test.ts", {
+  ...guardsOf(
+    "actors/running/execution/ProviderObstacle.ts",
+    "test/actors/running/execution/ProviderObstacle.test.ts",
+    {
+      "provider: denied by the operator": [
+        "normaliseProviderAddress(name) === provider",
+        "name === requirement.provider"
+      ]
+    }
+  ),
+  ...guardsOf(
+    "actors/ledger/configuration/VariablePatch.ts",
+    "test/actors/ledger/configuration/VariablePatch.test.ts",
+    {
+      "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]
+    }
+  ),
+  ...guardsOf("actors/access/issuer/Pkce.ts", "test/actors/access/issuer/Pkce.test.ts", {
     "pkce: the verifier": ["timingSafeEqual(Buffer.from(made), Buffer.from(challenge))", "made !== verifier"],
     "pkce: its characters": [
       "if (!verifierPattern.test(verifier)) return false",
       "if (verifier === challenge) return true"
     ]
   }),
-  ...guardsOf("actors/identity/InterfacePermissions.ts", "test/actors/identity/InterfacePermissions.test.ts", {
-    "permissions: of the own Capsule": ["row.capsule_id === owner.capsuleId", "row.capsule_id !== consumerCapsuleId"],
-    "permissions: the operator's policy": ["pair.delivery === delivery && bound", "bound"]
-  }),
-  ...guardsOf("actors/identity/LiveAuthority.ts", "test/actors/identity/LiveAuthority.test.ts", {
+  ...guardsOf(
+    "actors/access/issuer/InterfacePermissions.ts",
+    "test/actors/access/issuer/InterfacePermissions.test.ts",
+    {
+      "permissions: of the own Capsule": ["row.capsule_id === owner.capsuleId", "row.capsule_id !== consumerCapsuleId"],
+      "permissions: the operator's policy": ["pair.delivery === delivery && bound", "bound"]
+    }
+  ),
+  ...guardsOf("actors/access/issuer/LiveAuthority.ts", "test/actors/access/issuer/LiveAuthority.test.ts", {
     "activation: of this moment": [
       "owner.activationDigest === activationDigest(authority)",
       "owner.activationDigest !== ''"
@@ -144,46 +163,58 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "activation: a Capsule in service": ["isServing(authority) && ", ""],
     "activation: its Workspace": [" || authority.workspace_id !== owner.workspaceId", ""]
   }),
-  ...guardsOf("actors/identity/CapsuleActivation.ts", "test/actors/identity/LiveAuthority.test.ts", {
+  ...guardsOf("actors/access/issuer/CapsuleActivation.ts", "test/actors/access/issuer/LiveAuthority.test.ts", {
     "activation: epoch": ["executionAuthorityEpoch: authority.execution_authority_epoch,", ""],
     "activation: configuration": ["installConfigId: authority.install_config_id,", ""],
     "activation: digest of the configuration": ["installConfigDigest: authority.install_config_digest,", ""],
     "activation: snapshot": ["sourceSnapshotId: authority.source_snapshot_id", ""],
     "activation: Capsule": ["capsuleId: authority.capsule_id,", ""]
   }),
-  ...guardsOf("actors/connection/RotatedConnections.ts", "test/actors/connection/RotatedConnections.test.ts", {
-    "rotation: the version": ["row.version !== (use?.connectionVersion ?? 1)", "row.version === undefined"],
-    "rotation: a revoked Connection": [`if (row?.status === "revoked") return connectionRevoked`, ""]
-  }),
-  ...guardsOf("actors/connection/TokenLifetime.ts", "test/actors/connection/TokenLifetime.test.ts", {
+  ...guardsOf(
+    "actors/inputs/connection/RotatedConnections.ts",
+    "test/actors/inputs/connection/RotatedConnections.test.ts",
+    {
+      "rotation: the version": ["row.version !== (use?.connectionVersion ?? 1)", "row.version === undefined"],
+      "rotation: a revoked Connection": [`if (row?.status === "revoked") return connectionRevoked`, ""]
+    }
+  ),
+  ...guardsOf("actors/inputs/connection/TokenLifetime.ts", "test/actors/inputs/connection/TokenLifetime.test.ts", {
     "tokens: renewed in time": ["Math.min(half, Duration.toMillis(longestNotice))", "0"],
     "tokens: not longer than they last": ["> Duration.toMillis(shortestUse)", "> 0"]
   }),
-  ...guardsOf("actors/connection/TokenRenewalDecision.ts", "test/actors/connection/TokenRenewalDecision.test.ts", {
-    "renewal: the server that issued it": [" || declared.server.issuer !== issuer", ""],
-    "renewal: values that were replaced": ["row.version === asked.version && ", ""],
-    "renewal: tokens that were replaced": ["row.token_generation === asked.token_generation && ", ""],
-    "renewal: a Connection that has ended": [" && isUsable(row.status)", ""],
-    "renewal: a lost answer": [`reason !== "unanswered" && `, ""],
-    "renewal: an old token": ["isLasting || !stillServes(oauth, at)", "isLasting"]
-  }),
-  ...guardsOf("actors/connection/AuthorizationProblem.ts", "test/actors/connection/AuthorizationProblem.test.ts", {
-    "authorization: the person": ["open.subject === by.subject && ", ""],
-    "authorization: the session": [" && open.sessionId === by.sessionId", ""],
-    "authorization: the helper": ["if (open.helperId !== helperId) {", `if (helperId === "") {`],
-    "authorization: the server": ["return open.issuer === server.issuer\n", `return open.issuer !== ""\n`],
-    "authorization: a session that ended": ["if (!facts.isSessionOpen) return", "if (facts === null) return"],
-    "authorization: a role that was lost": ["return facts.isManager ?", "return facts.isSessionOpen ?"],
-    "authorization: a revoked Connection": [` || row.status === "revoked"`, ""],
-    "authorization: a restored Connection": [` || row.status === "unconfirmed"`, ""],
-    "authorization: the end of the token": [
-      "(oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)",
-      "(undefined)"
-    ]
-  }),
   ...guardsOf(
-    "actors/connection/ConnectionChangeProblem.ts",
-    "test/actors/connection/ConnectionChangeProblem.test.ts",
+    "actors/inputs/connection/TokenRenewalDecision.ts",
+    "test/actors/inputs/connection/TokenRenewalDecision.test.ts",
+    {
+      "renewal: the server that issued it": [" || declared.server.issuer !== issuer", ""],
+      "renewal: values that were replaced": ["row.version === asked.version && ", ""],
+      "renewal: tokens that were replaced": ["row.token_generation === asked.token_generation && ", ""],
+      "renewal: a Connection that has ended": [" && isUsable(row.status)", ""],
+      "renewal: a lost answer": [`reason !== "unanswered" && `, ""],
+      "renewal: an old token": ["isLasting || !stillServes(oauth, at)", "isLasting"]
+    }
+  ),
+  ...guardsOf(
+    "actors/inputs/connection/AuthorizationProblem.ts",
+    "test/actors/inputs/connection/AuthorizationProblem.test.ts",
+    {
+      "authorization: the person": ["open.subject === by.subject && ", ""],
+      "authorization: the session": [" && open.sessionId === by.sessionId", ""],
+      "authorization: the helper": ["if (open.helperId !== helperId) {", `if (helperId === "") {`],
+      "authorization: the server": ["return open.issuer === server.issuer\n", `return open.issuer !== ""\n`],
+      "authorization: a session that ended": ["if (!facts.isSessionOpen) return", "if (facts === null) return"],
+      "authorization: a role that was lost": ["return facts.isManager ?", "return facts.isSessionOpen ?"],
+      "authorization: a revoked Connection": [` || row.status === "revoked"`, ""],
+      "authorization: a restored Connection": [` || row.status === "unconfirmed"`, ""],
+      "authorization: the end of the token": [
+        "(oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)",
+        "(undefined)"
+      ]
+    }
+  ),
+  ...guardsOf(
+    "actors/inputs/connection/ConnectionChangeProblem.ts",
+    "test/actors/inputs/connection/ConnectionChangeProblem.test.ts",
     {
       "change: a revoked Connection": [`status === "revoked" || `, ""],
       "change: a restored Connection": [` || status === "unconfirmed"`, ""],
@@ -197,8 +228,8 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     }
   ),
   ...guardsOf(
-    "actors/delivery/InterfaceConsumptionDecision.ts",
-    "test/actors/delivery/InterfaceConsumptionDecision.test.ts",
+    "actors/inputs/delivery/InterfaceConsumptionDecision.ts",
+    "test/actors/inputs/delivery/InterfaceConsumptionDecision.test.ts",
     {
       "consumption: the operator's policy": ["permissions.every(isAllowed)", "permissions.some(isAllowed)"],
       "consumption: this delivery": [" && allowed.delivery === delivery.type", ""],
@@ -209,26 +240,41 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "consumption: a person who has left": ["return isMember\n", "return pinned\n"]
     }
   ),
-  ...guardsOf("actors/execution/ReviewedPlanProblem.ts", "test/actors/execution/ReviewedPlanProblem.test.ts", {
-    "reviewed plan: what the operator changed": ["if (moved !== undefined) return", "if (moved === '') return"],
-    "reviewed plan: its source build": ["saved.build !== undefined && !hasBuild", "saved.build === null"]
-  }),
-  ...guardsOf("actors/install-plan/PreflightProblem.ts", "test/actors/install-plan/PreflightProblem.test.ts", {
-    "preflight: its Workspace": ["source?.workspace_id === workspaceId &&", "source !== undefined &&"],
-    "preflight: a removed Source": ["source.removed_at === null &&", ""],
-    "preflight: a check that succeeded": [`run.status === "succeeded" &&`, ""],
-    "preflight: the configuration that was named": ["installConfigId === report.install_config_id", "true"],
-    "preflight: the module that was named": ["options.modulePath !== report.module_path", "options.modulePath === ''"],
-    "preflight: the repository that was named": ["isSameRepository(url, snapshot.url) &&", ""]
-  }),
-  ...guardsOf("actors/connection/ConnectionOrigins.ts", "test/actors/connection/ConnectionOrigins.test.ts", {
-    "Connection of Git: its Workspace": ["row.workspace_id !== workspaceId ||", ""],
-    "Connection of Git: origins that nobody confirmed": ["if (row.origins === null)\n", "if (row.kind === null)\n"],
-    "Connection of Git: where it is sent": ["return isWithinOrigins(origins, url)", "return origins.length > 0"],
-    "confirmation: what was proposed": ["if (other !== -1)", "if (other === origins.length)"],
-    "confirmation: once": [".symmetricDifference(new Set(confirmed)).size === 0", ".size > 0"]
-  }),
-  ...guardsOf("actors/consumption/OfferedOutputs.ts", "test/actors/consumption/OfferedOutputs.test.ts", {
+  ...guardsOf(
+    "actors/running/execution/ReviewedPlanProblem.ts",
+    "test/actors/running/execution/ReviewedPlanProblem.test.ts",
+    {
+      "reviewed plan: what the operator changed": ["if (moved !== undefined) return", "if (moved === '') return"],
+      "reviewed plan: its source build": ["saved.build !== undefined && !hasBuild", "saved.build === null"]
+    }
+  ),
+  ...guardsOf(
+    "actors/commands/install-plan/PreflightProblem.ts",
+    "test/actors/commands/install-plan/PreflightProblem.test.ts",
+    {
+      "preflight: its Workspace": ["source?.workspace_id === workspaceId &&", "source !== undefined &&"],
+      "preflight: a removed Source": ["source.removed_at === null &&", ""],
+      "preflight: a check that succeeded": [`run.status === "succeeded" &&`, ""],
+      "preflight: the configuration that was named": ["installConfigId === report.install_config_id", "true"],
+      "preflight: the module that was named": [
+        "options.modulePath !== report.module_path",
+        "options.modulePath === ''"
+      ],
+      "preflight: the repository that was named": ["isSameRepository(url, snapshot.url) &&", ""]
+    }
+  ),
+  ...guardsOf(
+    "actors/inputs/connection/ConnectionOrigins.ts",
+    "test/actors/inputs/connection/ConnectionOrigins.test.ts",
+    {
+      "Connection of Git: its Workspace": ["row.workspace_id !== workspaceId ||", ""],
+      "Connection of Git: origins that nobody confirmed": ["if (row.origins === null)\n", "if (row.kind === null)\n"],
+      "Connection of Git: where it is sent": ["return isWithinOrigins(origins, url)", "return origins.length > 0"],
+      "confirmation: what was proposed": ["if (other !== -1)", "if (other === origins.length)"],
+      "confirmation: once": [".symmetricDifference(new Set(confirmed)).size === 0", ".size > 0"]
+    }
+  ),
+  ...guardsOf("actors/ledger/consumption/OfferedOutputs.ts", "test/actors/ledger/consumption/OfferedOutputs.test.ts", {
     "offer: secrets stay in the Workspace": [
       `mode === "variable_injection" && shared === undefined`,
       `mode === "variable_injection"`
@@ -247,50 +293,61 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "? privacyReason(output)\n            : privacyReason(output)"
     ]
   }),
-  ...guardsOf("actors/consumption/ConsumedOutputs.ts", "test/actors/consumption/ConsumedOutputs.test.ts", {
-    "consumed: a dependency that was added": [
-      "(taken ?? dependencyAdded)",
-      "(taken ?? ofDependency[0] ?? consumed[0] ?? unrecorded)"
-    ],
-    "consumed: what an older release took": ["return isOld ? unrecorded", "return ofDependency.length > 9 ? unrecorded"]
-  }),
-  ...guardsOf("actors/dependency/DependencyRules.ts", "test/actors/dependency/DependencyRules.test.ts", {
+  ...guardsOf(
+    "actors/ledger/consumption/ConsumedOutputs.ts",
+    "test/actors/ledger/consumption/ConsumedOutputs.test.ts",
+    {
+      "consumed: a dependency that was added": [
+        "(taken ?? dependencyAdded)",
+        "(taken ?? ofDependency[0] ?? consumed[0] ?? unrecorded)"
+      ],
+      "consumed: what an older release took": [
+        "return isOld ? unrecorded",
+        "return ofDependency.length > 9 ? unrecorded"
+      ]
+    }
+  ),
+  ...guardsOf("actors/ledger/dependency/DependencyRules.ts", "test/actors/ledger/dependency/DependencyRules.test.ts", {
     "dependency: inputs of the service": ["if (!isFillable(input))", "if (at === to)"],
     "dependency: an input once": ["if (taken.has(to))", "if (at === to)"]
   }),
-  ...guardsOf("actors/configuration/InputSource.ts", "test/actors/configuration/InputSource.test.ts", {
+  ...guardsOf("actors/ledger/configuration/InputSource.ts", "test/actors/ledger/configuration/InputSource.test.ts", {
     "input: the operator first": [`if (origin === "operator") return "value"`, ""],
     "input: a dependency before a person": [`if (givers.dependencies.has(name)) return "dependency"\n`, ""],
     "input: what is missing": [`return required ? "missing" : "module"`, `return "module"`]
   }),
-  ...guardsOf("actors/configuration/OperatorAuthority.ts", "test/actors/configuration/OperatorAuthority.test.ts", {
-    "operator: the base configuration": [
-      "config.operator?.digest\n",
-      "(config.operator?.digest ?? undefined) && false\n"
-    ],
-    "operator: the digest of the profile": ["&& now.digest === madeDigest", ""]
-  }),
-  ...guardsOf("actors/git-fetch/GitConnectionUse.ts", "test/actors/git-fetch/GitConnectionUse.test.ts", {
+  ...guardsOf(
+    "actors/ledger/configuration/OperatorAuthority.ts",
+    "test/actors/ledger/configuration/OperatorAuthority.test.ts",
+    {
+      "operator: the base configuration": [
+        "config.operator?.digest\n",
+        "(config.operator?.digest ?? undefined) && false\n"
+      ],
+      "operator: the digest of the profile": ["&& now.digest === madeDigest", ""]
+    }
+  ),
+  ...guardsOf("actors/inputs/git/GitConnectionUse.ts", "test/actors/inputs/git/GitConnectionUse.test.ts", {
     "fetch: a default that a member set": [
       "source.default_ref_by_manager === 1 ?",
       "source.default_ref_by_manager !== null ?"
     ],
     "fetch: on whose authority": [`run.trigger_kind === "user"`, "run.created_by !== null"]
   }),
-  ...guardsOf("actors/connection/ReviewedRef.ts", "test/actors/connection/ReviewedRef.test.ts", {
+  ...guardsOf("actors/inputs/connection/ReviewedRef.ts", "test/actors/inputs/connection/ReviewedRef.test.ts", {
     "reviewed ref: the lane": ["attempt.lanes.includes(attempt.ref)", "attempt.lanes.length > 0"],
     "reviewed ref: a commit of the lane": ["if (attempt.isOfLane || ", "if ("],
     "reviewed ref: the ref that a rule names": ["attempt.allowed.includes(attempt.ref)", "attempt.allowed.length > 0"],
     "reviewed ref: an owner or admin": ["attempt.isManager && !attempt.automatic", "!attempt.automatic"],
     "reviewed ref: in person": ["attempt.isManager && !attempt.automatic", "attempt.isManager"]
   }),
-  ...guardsOf("actors/execution/ReviewedRefs.ts", "test/actors/execution/ReviewedRefs.test.ts", {
+  ...guardsOf("actors/running/execution/ReviewedRefs.ts", "test/actors/running/execution/ReviewedRefs.test.ts", {
     "reviewed ref: who gave the values": ["AND r.created_by = ${subject}", ""],
     "reviewed ref: the values that were given": ["AND p.install_config_id = ${configId} ", ""],
     "reviewed ref: private inputs": [`["inputs", inputs.length > 0]`, `["inputs", inputs.length < 0]`],
     "reviewed ref: the refusal": ["if (basis === undefined && refused.length > 0)", "if (refused.length < 0)"]
   }),
-  ...guardsOf("actors/source/SnapshotManifest.ts", "test/actors/source/SnapshotManifest.test.ts", {
+  ...guardsOf("actors/ledger/source/SnapshotManifest.ts", "test/actors/ledger/source/SnapshotManifest.test.ts", {
     "manifest: what a sync refused": [`return repositoryManifest.status === "valid"`, "return manifestDocument !== ''"],
     "manifest: the folder of the snapshot": ["key.startsWith(`${path}/`)", "key.startsWith(path)"],
     "manifest: the pin of what was not read": [`["refused-manifest", id, `, `["refused-manifest", `]

@@ -1,12 +1,12 @@
 import type { Mutant } from "./Mutant.ts"
 
-const exports = "test/actors/capsule-export/CapsuleExports.test.ts"
-const inputs = "test/actors/capsule-export/ExportedInputs.test.ts"
-const withTool = "test/actors/capsule-export/ExportWithTool.test.ts"
+const exports = "test/actors/commands/capsule-export/CapsuleExports.test.ts"
+const inputs = "test/actors/commands/capsule-export/ExportedInputs.test.ts"
+const withTool = "test/actors/commands/capsule-export/ExportWithTool.test.ts"
 const table = "test/src/http/AuthorizationTable.test.ts"
-const serviceFile = "actors/capsule-export/CapsuleExports.ts"
-const linkFile = "actors/capsule-export/ExportLink.ts"
-const filesFile = "actors/capsule-export/ExportFiles.ts"
+const serviceFile = "actors/commands/capsule-export/CapsuleExports.ts"
+const linkFile = "actors/commands/capsule-export/ExportLink.ts"
+const filesFile = "actors/commands/capsule-export/ExportFiles.ts"
 
 /** Who may export a Capsule, when, and what is left out. */
 export const exportMutants: ReadonlyArray<Mutant> = [
@@ -96,14 +96,14 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "export: secret inputs",
-    file: "actors/capsule-export/ExportedInputs.ts",
+    file: "actors/commands/capsule-export/ExportedInputs.ts",
     text: "} else if (sensitive || ephemeral || variable.sensitive) {",
     broken: "} else if (sensitive || ephemeral) {",
     test: inputs
   },
   {
     name: "export: the inputs of the state",
-    file: "actors/capsule-export/ExportContents.ts",
+    file: "actors/commands/capsule-export/ExportContents.ts",
     text: "state.source_snapshot_id === snapshot.id ? state.install_config_id : capsule.install_config_id",
     broken: "capsule.install_config_id",
     test: exports

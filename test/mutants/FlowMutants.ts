@@ -1,19 +1,19 @@
 import type { Mutant } from "./Mutant.ts"
 
-const follow = "test/actors/capsule/FollowLane.test.ts"
-const pins = "test/actors/authority/AutoUpdatePins.test.ts"
-const lanes = "test/actors/source/SourceLanes.test.ts"
+const follow = "test/actors/commands/capsule/FollowLane.test.ts"
+const pins = "test/actors/ledger/capsule/AutoUpdatePins.test.ts"
+const lanes = "test/actors/ledger/source/SourceLanes.test.ts"
 const moduleChange = "test/runner/scan/ModuleChange.test.ts"
-const firstSync = "test/actors/source-commands/FirstSync.test.ts"
-const waves = "test/actors/run-group/WaveDecision.test.ts"
-const queue = "test/actors/queue/QueueDecision.test.ts"
+const firstSync = "test/actors/commands/source/FirstSync.test.ts"
+const waves = "test/actors/running/run-group/WaveDecision.test.ts"
+const queue = "test/actors/running/queue/QueueDecision.test.ts"
 const requirements = "test/runner/sandbox/RunRequirements.test.ts"
 const providers = "test/runner/execution/RunProviders.test.ts"
-const followFile = "actors/capsule/LaneFollowing.ts"
-const pinsFile = "actors/authority/AutoUpdatePins.ts"
-const lanesFile = "actors/source/SourceLanes.ts"
-const wavesFile = "actors/run-group/WaveDecision.ts"
-const queueFile = "actors/queue/QueueDecision.ts"
+const followFile = "actors/commands/capsule/LaneFollowing.ts"
+const pinsFile = "actors/ledger/capsule/AutoUpdatePins.ts"
+const lanesFile = "actors/ledger/source/SourceLanes.ts"
+const wavesFile = "actors/running/run-group/WaveDecision.ts"
+const queueFile = "actors/running/queue/QueueDecision.ts"
 const requirementsFile = "runner/sandbox/RunRequirements.ts"
 
 /** What starts without a person, in what order, and under which conditions. */
@@ -27,24 +27,24 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "due work: a failing record backs off",
-    file: "actors/due-work/DueWork.ts",
+    file: "actors/base/DueWork.ts",
     text: "const until = troubles.get(due.key)?.until ?? at",
     broken: "const until = at",
-    test: "test/actors/due-work/DueWork.test.ts"
+    test: "test/actors/base/DueWork.test.ts"
   },
   {
     name: "due work: a step is not begun twice",
-    file: "actors/due-work/DueWork.ts",
+    file: "actors/base/DueWork.ts",
     text: "if (taken.has(due.key)) taken.set(due.key, true)\n      else if (until > at)",
     broken: "if (until > at)",
-    test: "test/actors/due-work/DueWork.test.ts"
+    test: "test/actors/base/DueWork.test.ts"
   },
   {
     name: "due work: a mark set during the step",
-    file: "actors/due-work/DueWork.ts",
+    file: "actors/base/DueWork.ts",
     text: "return isAskedAgain || troubles.has(due.key)",
     broken: "return troubles.has(due.key)",
-    test: "test/actors/due-work/DueWork.test.ts"
+    test: "test/actors/base/DueWork.test.ts"
   },
   {
     name: "actor: a command does not run in its caller's context",
@@ -55,14 +55,14 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "first sync: a later reading of a Source that nobody has read",
-    file: "actors/source-commands/SyncRequest.ts",
+    file: "actors/commands/source/SyncRequest.ts",
     text: "request.removeUnread === true || (yield* wasForReading(row))",
     broken: "request.removeUnread === true",
     test: firstSync
   },
   {
     name: "first sync: a reading of the same Source that is under way",
-    file: "actors/source-commands/SourceRemoval.ts",
+    file: "actors/commands/source/SourceRemoval.ts",
     text: "(yield* openRun(id)) !== undefined || ",
     broken: "",
     test: firstSync

@@ -1,7 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const capsuleClients = "test/src/accounts/oidc/CapsuleClientRules.test.ts"
-const clientsFile = "actors/identity/Clients.ts"
+const clientsFile = "actors/access/issuer/Clients.ts"
 const operatorTable = "test/src/http/OperatorTable.test.ts"
 const operatorRoutes = "src/http/OperatorRoutes.ts"
 const authenticationFile = "src/accounts/oidc/ClientAuthentication.ts"
@@ -24,7 +24,7 @@ export const identityMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "introspection: tokens of its own client",
-    file: "actors/identity/TokenInspection.ts",
+    file: "actors/access/issuer/TokenInspection.ts",
     text: "if (good.client.id !== by.id && !by.guards.includes(good.audience)) return { active: false }",
     broken: "if (good.client.id === undefined) return { active: false }",
     test: capsuleClients
@@ -67,7 +67,7 @@ export const identityMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "operator: revoked at the next request",
-    file: "actors/account/Operators.ts",
+    file: "actors/access/account/Operators.ts",
     text: "WHERE subject = ${subject} AND is_operator = 1 AND status = 'active'",
     broken: "WHERE subject = ${subject} AND status = 'active'",
     test: operatorTable

@@ -1,7 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
-const test = "test/actors/adoption/BackupImport.test.ts"
-const file = "actors/adoption/SealedBackupFile.ts"
+const test = "test/actors/commands/adoption/BackupImport.test.ts"
+const file = "actors/commands/adoption/SealedBackupFile.ts"
 
 /** What a backup from another installation may become here, and when. */
 export const importMutants: ReadonlyArray<Mutant> = [
@@ -21,7 +21,7 @@ export const importMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "import: missing master keys are named",
-    file: "actors/vault/Vault.ts",
+    file: "actors/base/vault/Vault.ts",
     text: "(id) => !available.some((key) => key.id === id)",
     broken: '(id) => id === ""',
     test
@@ -35,49 +35,49 @@ export const importMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "import: the Capsule begins disabled",
-    file: "actors/authority/CapsuleLedger.ts",
+    file: "actors/ledger/capsule/CapsuleLedger.ts",
     text: 'capsule.importedFrom === undefined ? "pending" : "disabled"',
     broken: 'capsule.importedFrom === undefined ? "pending" : "pending"',
     test
   },
   {
     name: "import: nobody enables it without the confirmation",
-    file: "actors/capsule/CapsuleSettings.ts",
+    file: "actors/commands/capsule/CapsuleSettings.ts",
     text: "if (isUnconfirmed(capsule)) return",
     broken: "if (capsule.status !== 'disabled') return",
     test
   },
   {
     name: "import: the name is typed",
-    file: "actors/capsule/ImportConfirmation.ts",
+    file: "actors/commands/capsule/ImportConfirmation.ts",
     text: "if (confirm !== capsule.name) {",
     broken: 'if (confirm === "") {',
     test
   },
   {
     name: "import: confirmed once",
-    file: "actors/capsule/ImportConfirmation.ts",
+    file: "actors/commands/capsule/ImportConfirmation.ts",
     text: "if (!isUnconfirmed(capsule)) {",
     broken: "if (isUnconfirmed(capsule) && confirm === '') {",
     test
   },
   {
     name: "import: a plan comes before anything else",
-    file: "actors/capsule/CapsuleRuns.ts",
+    file: "actors/commands/capsule/CapsuleRuns.ts",
     text: 'if (type !== "plan" && hasImportedState(capsule)) {',
     broken: 'if (type === "restore" && hasImportedState(capsule)) {',
     test
   },
   {
     name: "import: what the original may still do",
-    file: "actors/execution/TakenOverState.ts",
+    file: "actors/running/execution/TakenOverState.ts",
     text: "return imported_from === null",
     broken: "return imported_from !== undefined",
     test
   },
   {
     name: "import: the secrets of its state",
-    file: "actors/adoption/StateAdoption.ts",
+    file: "actors/commands/adoption/StateAdoption.ts",
     text: "          secrets,\n          build:",
     broken: "          secrets: [],\n          build:",
     test

@@ -1,9 +1,9 @@
 import type { Mutant } from "./Mutant.ts"
 
-const invitations = "test/actors/member/Invitations.test.ts"
-const signUp = "test/actors/member/InvitedSignUp.test.ts"
-const members = "test/actors/member/Members.test.ts"
-const acceptance = "actors/member/InvitationAcceptance.ts"
+const invitations = "test/actors/access/member/Invitations.test.ts"
+const signUp = "test/actors/access/member/InvitedSignUp.test.ts"
+const members = "test/actors/access/member/Members.test.ts"
+const acceptance = "actors/access/member/InvitationAcceptance.ts"
 
 /** Who may join a Workspace, and on whose authority. */
 export const invitationMutants: ReadonlyArray<Mutant> = [
@@ -13,24 +13,24 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
     ["of the server", "most: mostSentInAnHour.server"]
   ].map(([whose = "", text = ""]) => ({
     name: `the mails ${whose} are limited`,
-    file: "actors/mail/MailLimits.ts",
+    file: "actors/base/mail/MailLimits.ts",
     text,
     broken: `${text} * 2`,
-    test: "test/actors/mail/MailLimits.test.ts"
+    test: "test/actors/base/mail/MailLimits.test.ts"
   })),
   {
     name: "the sender of an invitation is admitted",
-    file: "actors/member/Invitations.ts",
+    file: "actors/access/member/Invitations.ts",
     text: "if (email !== null && sender !== undefined) yield* mails.admit(sender)",
     broken: "if (email === id && sender !== undefined) yield* mails.admit(sender)",
-    test: "test/actors/mail/MailLimits.test.ts"
+    test: "test/actors/base/mail/MailLimits.test.ts"
   },
   {
     name: "a mailed name contains no link",
-    file: "actors/mail/QuotedNames.ts",
+    file: "actors/base/mail/QuotedNames.ts",
     text: 'short.replace(dots, "[.]")',
     broken: 'short.replace(dots, "$&")',
-    test: "test/actors/mail/QuotedNames.test.ts"
+    test: "test/actors/base/mail/QuotedNames.test.ts"
   },
   {
     name: "an address has no invisible characters",
@@ -41,7 +41,7 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an address counts only once it was verified",
-    file: "actors/account/VerifiedAddress.ts",
+    file: "actors/access/account/VerifiedAddress.ts",
     text: "AND (email_proof IS NOT NULL OR EXISTS",
     broken: "AND (email_proof IS NULL OR EXISTS",
     test: invitations
@@ -69,35 +69,35 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an open link grants member at most",
-    file: "actors/member/InvitationRights.ts",
+    file: "actors/access/member/InvitationRights.ts",
     text: `return open && roleAtLeast(role, "admin")`,
     broken: `return open && role === "owner"`,
     test: invitations
   },
   {
     name: "inviting the same person again ends the earlier link",
-    file: "actors/member/Invitations.ts",
+    file: "actors/access/member/Invitations.ts",
     text: "yield* endEarlier(row)",
     broken: "yield* Effect.void",
     test: invitations
   },
   {
     name: "a claimed address links no upstream identity",
-    file: "actors/account/UpstreamIdentities.ts",
+    file: "actors/access/account/UpstreamIdentities.ts",
     text: ` && emailProof !== null)`,
     broken: ")",
     test: "test/src/accounts/UpstreamRoutes.test.ts"
   },
   {
     name: "who left comes back only by an invitation",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `present.leftAt !== null && status === "active"`,
     broken: `present.leftAt !== present.leftAt && status === "active"`,
     test: members
   },
   {
     name: "only an owner hands over",
-    file: "actors/member/Members.ts",
+    file: "actors/access/member/Members.ts",
     text: `if ((yield* heldBy(scope)) !== "owner")`,
     broken: "if ((yield* heldBy(scope)) === undefined)",
     test: members

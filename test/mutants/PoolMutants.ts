@@ -36,21 +36,21 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "pool: a plan is void once its credentials were replaced",
-    file: "actors/pool/ReplacedCredentials.ts",
+    file: "actors/running/agent-pool/ReplacedCredentials.ts",
     text: "!agents.some((agent) => counts(agent, each, agents) && mayHave(agent, each))",
     broken: "agents.length === 0",
-    test: "test/actors/pool/ReplacedCredentials.test.ts"
+    test: "test/actors/running/agent-pool/ReplacedCredentials.test.ts"
   },
   {
     name: "pool: credentials are not called replaced for what was told before the plan",
-    file: "actors/agent/AgentSettlement.ts",
+    file: "actors/running/agent/AgentSettlement.ts",
     text: "yield* marks.used(row.agent_id, row.accepted_at ?? row.offered_at, outcome.secrets.provided ?? [])",
     broken: "void marks",
     test: poolCredentialsTest
   },
   {
     name: "pool: the database alone does not help to try values",
-    file: "actors/pool/ProvidedMarks.ts",
+    file: "actors/running/agent-pool/ProvidedMarks.ts",
     text: `vault.mac("agent/provided-mark", mark)`,
     broken: "Effect.succeed(mark)",
     test: poolCredentialsTest
@@ -85,51 +85,51 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "pool: Outputs that may repeat its credentials are private",
-    file: "actors/execution/ApplyRecovery.ts",
+    file: "actors/running/execution/ApplyRecovery.ts",
     text: "|| (yield* held.holdsUnknown(run.id))",
     broken: "|| run.id === null",
     test: poolCredentialsTest
   },
   {
     name: "pool: another pool does not use its credentials",
-    file: "actors/execution/PoolObstacle.ts",
+    file: "actors/running/execution/PoolObstacle.ts",
     text: "pool === undefined || pool === providedBy.pool",
     broken: "pool === undefined || pool !== providedBy.name",
     test: poolCredentialsTest
   },
   {
     name: "pool: two Connections of a provider are not both used",
-    file: "actors/execution/PoolObstacle.ts",
+    file: "actors/running/execution/PoolObstacle.ts",
     text: "size > 1 && rows.some",
     broken: "size > 9 && rows.some",
-    test: "test/actors/connection/PoolCredentials.test.ts"
+    test: "test/actors/inputs/connection/PoolCredentials.test.ts"
   },
   {
     name: "pool: a drift check leaves the last place to people",
-    file: "actors/queue/RunQueue.ts",
+    file: "actors/running/queue/RunQueue.ts",
     text: "(yield* reach.keptPlaces(pool)) !== undefined",
     broken: "(yield* reach.keptPlaces(pool)) === 0",
-    test: "test/actors/queue/AgentQueue.test.ts"
+    test: "test/actors/running/queue/AgentQueue.test.ts"
   },
   {
     name: "pool: a scheduled check is preempted only where that helps",
-    file: "actors/pool/AgentPlaces.ts",
+    file: "actors/running/agent-pool/AgentPlaces.ts",
     text: "agents.some(({ id }) => id === owner)",
     broken: "agents.length > 0 && owner.length > 0",
-    test: "test/actors/queue/AgentQueue.test.ts"
+    test: "test/actors/running/queue/AgentQueue.test.ts"
   },
   {
     name: "pool: after a restore no apply starts before earlier leases are over",
-    file: "actors/pool/EarlierLeases.ts",
+    file: "actors/running/agent-pool/EarlierLeases.ts",
     text: "passed < seconds((until - begun.millis) / 1000)",
     broken: "until < 0",
     test: "test/src/http/agent/AfterRestore.test.ts"
   },
   {
     name: "pool: after a restore the control plane waits for the pools' leases, too",
-    file: "actors/queue/RunQueue.ts",
+    file: "actors/running/queue/RunQueue.ts",
     text: "(yield* leases.end) === undefined",
     broken: "(yield* leases.end) !== null",
-    test: "test/actors/queue/HeldApplies.test.ts"
+    test: "test/actors/running/queue/HeldApplies.test.ts"
   }
 ]

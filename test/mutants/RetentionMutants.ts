@@ -1,35 +1,35 @@
 import type { Mutant } from "./Mutant.ts"
 
-const decision = "test/actors/run/LogRetention.test.ts"
-const audit = "test/actors/audit/Audit.test.ts"
-const auditChain = "test/actors/audit/AuditVerification.test.ts"
-const auditRemoval = "test/actors/audit/AuditRemoval.test.ts"
-const emptyPages = "test/actors/database/EmptyPages.test.ts"
-const emptyPagesFile = "actors/database/EmptyPages.ts"
-const removal = "test/actors/run/LogRemoval.test.ts"
-const records = "test/actors/retention/RecordRemoval.test.ts"
-const kept = "test/actors/retention/KeptRecords.test.ts"
-const needsFile = "actors/retention/Needs.ts"
-const recordsFile = "actors/retention/RecordRemoval.ts"
-const decisionFile = "actors/run/LogRetention.ts"
-const candidatesFile = "actors/run/LogCandidates.ts"
-const removalFile = "actors/run/LogRemoval.ts"
+const decision = "test/actors/ledger/run/LogRetention.test.ts"
+const audit = "test/actors/base/audit/Audit.test.ts"
+const auditChain = "test/actors/base/audit/AuditVerification.test.ts"
+const auditRemoval = "test/actors/base/audit/AuditRemoval.test.ts"
+const emptyPages = "test/actors/base/database/EmptyPages.test.ts"
+const emptyPagesFile = "actors/base/database/EmptyPages.ts"
+const removal = "test/actors/ledger/run/LogRemoval.test.ts"
+const records = "test/actors/upkeep/retention/RecordRemoval.test.ts"
+const kept = "test/actors/upkeep/retention/KeptRecords.test.ts"
+const needsFile = "actors/upkeep/retention/Needs.ts"
+const recordsFile = "actors/upkeep/retention/RecordRemoval.ts"
+const decisionFile = "actors/ledger/run/LogRetention.ts"
+const candidatesFile = "actors/ledger/run/LogCandidates.ts"
+const removalFile = "actors/ledger/run/LogRemoval.ts"
 
 /** What prevents old records from being removed, and how the operation history is queried. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "background work: one pass at a time",
-    file: "actors/Cooldown.ts",
+    file: "actors/base/Cooldown.ts",
     text: "passing.withPermitsIfAvailable(1), ",
     broken: "",
-    test: "test/actors/Cooldown.test.ts"
+    test: "test/actors/base/Cooldown.test.ts"
   },
   {
     name: "retention: a cooldown from before the date was corrected",
-    file: "actors/Cooldown.ts",
+    file: "actors/base/Cooldown.ts",
     text: "since <= at && ",
     broken: "",
-    test: "test/actors/Cooldown.test.ts"
+    test: "test/actors/base/Cooldown.test.ts"
   },
   {
     name: "retention: open plans",
@@ -96,63 +96,63 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "audit: the end of a window",
-    file: "actors/audit/AuditFilter.ts",
+    file: "actors/base/audit/AuditFilter.ts",
     text: "created_at < ${filter.until}",
     broken: "created_at <= ${filter.until}",
     test: audit
   },
   {
     name: "audit: the person in the cursor",
-    file: "actors/audit/Audit.ts",
+    file: "actors/base/audit/Audit.ts",
     text: "filter.since, filter.actor, ",
     broken: "filter.since, ",
     test: audit
   },
   {
     name: "audit chain: a changed event",
-    file: "actors/audit/AuditLink.ts",
+    file: "actors/base/audit/AuditLink.ts",
     text: "    event.actor_subject,\n",
     broken: "",
     test: auditChain
   },
   {
     name: "audit chain: a removed event",
-    file: "actors/audit/AuditLink.ts",
+    file: "actors/base/audit/AuditLink.ts",
     text: "    previous,\n",
     broken: "",
     test: auditChain
   },
   {
     name: "audit chain: a removed end",
-    file: "actors/audit/AuditChain.ts",
+    file: "actors/base/audit/AuditChain.ts",
     text: "(seal) => seal === chain.seal",
     broken: "(seal) => seal !== undefined",
     test: auditChain
   },
   {
     name: "audit chain: no event gets a place later",
-    file: "actors/audit/AuditBeginning.ts",
+    file: "actors/base/audit/AuditBeginning.ts",
     text: "if (present !== undefined && present.chains !== null) return",
     broken: "",
     test: auditChain
   },
   {
     name: "audit chain: the anchor of retention",
-    file: "actors/audit/AuditRemoval.ts",
+    file: "actors/base/audit/AuditRemoval.ts",
     text: "pruned_mac: last.mac",
     broken: "pruned_mac: chain.pruned_mac",
     test: auditRemoval
   },
   {
     name: "audit chain: only the beginning goes",
-    file: "actors/audit/AuditRemoval.ts",
+    file: "actors/base/audit/AuditRemoval.ts",
     text: "young === -1 ? rows : rows.slice(0, young)",
     broken: "rows.filter(({ created_at }) => created_at < until)",
     test: auditRemoval
   },
   {
     name: "retention: no half logs",
-    file: "actors/run-commands/RunStreamsLive.ts",
+    file: "actors/commands/run/RunStreamsLive.ts",
     text: "r.log_removed_at IS NOT NULL",
     broken: "r.log_removed_at IS NULL AND 1 = 0",
     test: removal
@@ -208,7 +208,7 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "retention: a record with many parts goes after them",
-    file: "actors/retention/RecordDeletion.ts",
+    file: "actors/upkeep/retention/RecordDeletion.ts",
     text: "part_rows > partsAtOnce)",
     broken: "part_rows > Infinity)",
     test: records

@@ -9,35 +9,47 @@ const guardsOf = (
 
 /** What a reviewer learns about a plan and its module, and what an untrusted README may do. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
-  ...guardsOf("actors/staleness/ChangeCauseDecision.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
-    "causes: certain only of one": ["causes.length === 1 &&", ""],
-    "causes: certain only where nothing is unknown": ["(proves || plan.unknown.length === 0)", "true"],
-    "causes: what a data source reads is not recorded": [`only?.kind !== "data" &&`, ""],
-    "causes: any input where the configuration is not described": [
-      "partial === true || read.includes(input)",
-      "read.includes(input)"
-    ],
-    "causes: only inputs that reach the resource": ["partial === true || read.includes(input)", "partial !== false"],
-    "causes: not itself": ["moving.has(address) && address !== own", "moving.has(address) || address === own"]
-  }),
-  ...guardsOf("actors/staleness/ChangeCauseDecision.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
-    "causes: of a deposed object": ["if (change.deposed !== undefined) return [unfinished]", ""]
-  }),
-  ...guardsOf("actors/execution/OutputPublications.ts", "test/actors/execution/OutputPublications.test.ts", {
-    "outputs: only those that the plan lists": [
-      "!sensitive && !allowed.has(name)",
-      "!sensitive && allowed.has(name) && false"
-    ],
-    "outputs: a failed apply publishes nothing more": [
-      "stored.filter(({ sensitive }) => sensitive === 0).map(({ name }) => name)\n  const allowed",
-      "stored.map(({ name }) => name)\n  const allowed"
-    ],
-    "outputs: published where the tool sees no change": [
-      "found === undefined) return []",
-      "found !== undefined) return []"
-    ]
-  }),
-  ...guardsOf("actors/execution/ApplySettlement.ts", "test/actors/capsule/OutputPrivacy.test.ts", {
+  ...guardsOf(
+    "actors/ledger/staleness/ChangeCauseDecision.ts",
+    "test/actors/ledger/staleness/ChangeCauseDecision.test.ts",
+    {
+      "causes: certain only of one": ["causes.length === 1 &&", ""],
+      "causes: certain only where nothing is unknown": ["(proves || plan.unknown.length === 0)", "true"],
+      "causes: what a data source reads is not recorded": [`only?.kind !== "data" &&`, ""],
+      "causes: any input where the configuration is not described": [
+        "partial === true || read.includes(input)",
+        "read.includes(input)"
+      ],
+      "causes: only inputs that reach the resource": ["partial === true || read.includes(input)", "partial !== false"],
+      "causes: not itself": ["moving.has(address) && address !== own", "moving.has(address) || address === own"]
+    }
+  ),
+  ...guardsOf(
+    "actors/ledger/staleness/ChangeCauseDecision.ts",
+    "test/actors/ledger/staleness/ChangeCauseDecision.test.ts",
+    {
+      "causes: of a deposed object": ["if (change.deposed !== undefined) return [unfinished]", ""]
+    }
+  ),
+  ...guardsOf(
+    "actors/running/execution/OutputPublications.ts",
+    "test/actors/running/execution/OutputPublications.test.ts",
+    {
+      "outputs: only those that the plan lists": [
+        "!sensitive && !allowed.has(name)",
+        "!sensitive && allowed.has(name) && false"
+      ],
+      "outputs: a failed apply publishes nothing more": [
+        "stored.filter(({ sensitive }) => sensitive === 0).map(({ name }) => name)\n  const allowed",
+        "stored.map(({ name }) => name)\n  const allowed"
+      ],
+      "outputs: published where the tool sees no change": [
+        "found === undefined) return []",
+        "found !== undefined) return []"
+      ]
+    }
+  ),
+  ...guardsOf("actors/running/execution/ApplySettlement.ts", "test/actors/commands/capsule/OutputPrivacy.test.ts", {
     "outputs: the apply follows its plan": ["const result = { ...judged, outputs }", "const result = judged"]
   }),
   ...guardsOf("runner/execution/PlanExecution.ts", "test/runner/execution/PlanWithTool.test.ts", {
@@ -52,7 +64,7 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
       "return judged"
     ]
   }),
-  ...guardsOf("actors/staleness/PutBackDrift.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
+  ...guardsOf("actors/ledger/staleness/PutBackDrift.ts", "test/actors/ledger/staleness/ChangeCauseDecision.test.ts", {
     "causes: drift that is put back exactly": [
       "canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)",
       "planned.name === drifted.name"
@@ -66,7 +78,7 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
       `first === "local") found.partial ||= false`
     ]
   }),
-  ...guardsOf("actors/configuration/ChangedInputs.ts", "test/actors/staleness/ChangeCauseReads.test.ts", {
+  ...guardsOf("actors/ledger/configuration/ChangedInputs.ts", "test/actors/ledger/staleness/ChangeCauseReads.test.ts", {
     "causes: inputs by their values": [
       "canonicalJson(was) === canonicalJson(is) ? [] :",
       "canonicalJson(was) !== canonicalJson(is) ? [] :"

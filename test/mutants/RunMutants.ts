@@ -1,28 +1,28 @@
 import type { Mutant } from "./Mutant.ts"
 
-const createApply = "test/actors/capsule/CreateApply.test.ts"
-const applyRefusals = "test/actors/execution/ApplyRefusals.test.ts"
-const preparation = "test/actors/execution/RunPreparation.test.ts"
-const twoOwners = "test/actors/run/TwoOwners.test.ts"
-const preparations = "test/actors/run/RunPreparations.test.ts"
-const settlements = "test/actors/execution/Settlements.test.ts"
-const reportedEvents = "test/actors/run/ReportedEvents.test.ts"
-const runFilters = "test/actors/run/RunFilter.test.ts"
-const runFilterFile = "actors/run/RunFilter.ts"
-const stateKeeper = "test/actors/state/StateKeeper.test.ts"
-const stateKeeping = "test/actors/state/StateKeeping.test.ts"
+const createApply = "test/actors/commands/capsule/CreateApply.test.ts"
+const applyRefusals = "test/actors/running/execution/ApplyRefusals.test.ts"
+const preparation = "test/actors/running/execution/RunPreparation.test.ts"
+const twoOwners = "test/actors/ledger/run/TwoOwners.test.ts"
+const preparations = "test/actors/ledger/run/RunPreparations.test.ts"
+const settlements = "test/actors/running/execution/Settlements.test.ts"
+const reportedEvents = "test/actors/ledger/run/ReportedEvents.test.ts"
+const runFilters = "test/actors/ledger/run/RunFilter.test.ts"
+const runFilterFile = "actors/ledger/run/RunFilter.ts"
+const stateKeeper = "test/actors/ledger/state/StateKeeper.test.ts"
+const stateKeeping = "test/actors/ledger/state/StateKeeping.test.ts"
 const moves = "test/schema/records/RunLifecycle.test.ts"
 const digests = "test/runner/execution/ReviewedDigests.test.ts"
-const applyFile = "actors/execution/ReviewedPlanProblem.ts"
-const lifecycleFile = "actors/run/RunLifecycle.ts"
-const holdFile = "actors/run/RunHold.ts"
-const sequencesFile = "actors/run/RunSequences.ts"
-const runLedgerFile = "actors/run/RunLedger.ts"
-const preparationFile = "actors/execution/RunPreparation.ts"
-const obstacleFile = "actors/execution/CapsuleObstacle.ts"
+const applyFile = "actors/running/execution/ReviewedPlanProblem.ts"
+const lifecycleFile = "actors/ledger/run/RunLifecycle.ts"
+const holdFile = "actors/ledger/run/RunHold.ts"
+const sequencesFile = "actors/ledger/run/RunSequences.ts"
+const runLedgerFile = "actors/ledger/run/RunLedger.ts"
+const preparationFile = "actors/running/execution/RunPreparation.ts"
+const obstacleFile = "actors/running/execution/CapsuleObstacle.ts"
 const stablePaths = "test/runner/execution/StablePaths.test.ts"
 const stablePathsFile = "runner/execution/StablePaths.ts"
-const providersFile = "actors/execution/ProviderObstacle.ts"
+const providersFile = "actors/running/execution/ProviderObstacle.ts"
 
 /**
  * What a Run may do: its hold and its sequences, the plan it applies, and everything that is checked again before its tool
@@ -45,10 +45,10 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "changes: syncs of another Workspace are not folded away",
-    file: "actors/run/RunChanges.ts",
+    file: "actors/ledger/run/RunChanges.ts",
     text: "AND p.workspace_id = runs.workspace_id AND ${followsCommit}",
     broken: "AND ${followsCommit}",
-    test: "test/actors/run/RunChanges.test.ts"
+    test: "test/actors/ledger/run/RunChanges.test.ts"
   },
   {
     name: "settlement: a request to stop rolls back the result",
@@ -80,18 +80,18 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "log: a line's time is read before the batch is touched",
-    file: "actors/run/RunLogs.ts",
+    file: "actors/ledger/run/RunLogs.ts",
     text: "text: string) {\n          const at = yield* now\n",
     broken:
       "text: string) {\n          const batch = pending\n          const at = yield* now\n          pending = batch\n",
-    test: "test/actors/run/RunLogs.test.ts"
+    test: "test/actors/ledger/run/RunLogs.test.ts"
   },
   {
     name: "log: lost lines are counted in their place",
-    file: "actors/run/RunLogs.ts",
+    file: "actors/ledger/run/RunLogs.ts",
     text: "          noteDropped(at)\n          add({ at, phase",
     broken: "          add({ at, phase",
-    test: "test/actors/run/RepeatedBatches.test.ts"
+    test: "test/actors/ledger/run/RepeatedBatches.test.ts"
   },
   {
     name: "events: the hold",
@@ -102,14 +102,14 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "checkpoint: the hold",
-    file: "actors/state/RunCheckpoints.ts",
+    file: "actors/ledger/state/RunCheckpoints.ts",
     text: "FROM runs WHERE ${isHeld(sql, hold)}",
     broken: "FROM runs WHERE id = ${hold.runId}",
     test: twoOwners
   },
   {
     name: "prepared row: the hold",
-    file: "actors/run/RunPreparations.ts",
+    file: "actors/ledger/run/RunPreparations.ts",
     text: "FROM runs WHERE ${isHeld(sql, hold)} RETURNING run_id",
     broken: "FROM runs WHERE id = ${hold.runId} RETURNING run_id",
     test: preparations
@@ -123,35 +123,35 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "settlement: an apply once",
-    file: "actors/execution/ApplySettlement.ts",
+    file: "actors/running/execution/ApplySettlement.ts",
     text: "if (run.provider_apply_succeeded !== null) return checked",
     broken: "",
     test: settlements
   },
   {
     name: "settlement: the authority of a plan",
-    file: "actors/execution/PlanSettlement.ts",
+    file: "actors/running/execution/PlanSettlement.ts",
     text: "capsule === undefined || authorityMoved(run, capsule)",
     broken: "capsule === undefined",
     test: settlements
   },
   {
     name: "events: what a runner has no say in",
-    file: "actors/run/ReportedEvents.ts",
+    file: "actors/ledger/run/ReportedEvents.ts",
     text: "decodeUnknownEffect(ReportedFact, closed)",
     broken: "decodeUnknownEffect(Schema.Struct({ kind: Schema.String, data: Schema.Any }))",
     test: reportedEvents
   },
   {
     name: "checkpoint: said only when it is written",
-    file: "actors/state/StateKeeper.ts",
+    file: "actors/ledger/state/StateKeeper.ts",
     text: "      transaction(sql)(\n",
     broken: "      ((effect) => effect)(\n",
     test: stateKeeper
   },
   {
     name: "checkpoint: no serial goes back",
-    file: "actors/state/StateKeeping.ts",
+    file: "actors/ledger/state/StateKeeping.ts",
     text: "serial >= last",
     broken: "serial >= 0",
     test: stateKeeping
@@ -270,10 +270,10 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "plans of another tool: superseded before an approval",
-    file: "actors/execution/OutdatedPlans.ts",
+    file: "actors/running/execution/OutdatedPlans.ts",
     text: "if (reason !== undefined) reasons.set(plan.id, reason)",
     broken: "void reason",
-    test: "test/actors/execution/OutdatedPlans.test.ts"
+    test: "test/actors/running/execution/OutdatedPlans.test.ts"
   },
   {
     name: "tool_changed: flavour",
@@ -333,21 +333,21 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "providers: revoked Connection",
-    file: "actors/connection/ConnectionStore.ts",
+    file: "actors/inputs/connection/ConnectionStore.ts",
     text: `status === "pending" || status === "verified"`,
     broken: `status === "pending" || status === "verified" || status === "revoked"`,
     test: preparation
   },
   {
     name: "providers: Connection that nobody confirmed after a restore",
-    file: "actors/connection/ConnectionStore.ts",
+    file: "actors/inputs/connection/ConnectionStore.ts",
     text: `status === "pending" || status === "verified"`,
     broken: `status === "pending" || status === "verified" || status === "unconfirmed"`,
     test: preparation
   },
   {
     name: "providers: expired Connection",
-    file: "actors/connection/ConnectionStore.ts",
+    file: "actors/inputs/connection/ConnectionStore.ts",
     text: `row.expires_at <= at ? "expired"`,
     broken: `row.expires_at <= at ? row.status`,
     test: preparation
@@ -399,6 +399,6 @@ export const runMutants: ReadonlyArray<Mutant> = [
     file: "runner/execution/ApplyExecution.ts",
     text: "{ value, type: job.ephemeralTypes?.[name] }",
     broken: "{ value }",
-    test: "test/actors/capsule/ExactValues.test.ts"
+    test: "test/actors/commands/capsule/ExactValues.test.ts"
   }
 ]

@@ -1,14 +1,14 @@
 import type { Mutant } from "./Mutant.ts"
 
-const resources = "test/actors/state/StateResources.test.ts"
-const history = "test/actors/state/ResourceHistory.test.ts"
-const historyFile = "actors/state/ResourceHistory.ts"
-const hiddenKeys = "test/actors/state/HiddenKeys.test.ts"
-const managed = "test/actors/adoption/ManagedElsewhere.test.ts"
-const deletion = "test/actors/retention/RecordDeletion.test.ts"
-const entriesFile = "actors/state/StateEntries.ts"
-const indexFile = "actors/state/StateIndex.ts"
-const readsFile = "actors/state/StateResources.ts"
+const resources = "test/actors/ledger/state/StateResources.test.ts"
+const history = "test/actors/ledger/state/ResourceHistory.test.ts"
+const historyFile = "actors/ledger/state/ResourceHistory.ts"
+const hiddenKeys = "test/actors/ledger/state/HiddenKeys.test.ts"
+const managed = "test/actors/commands/adoption/ManagedElsewhere.test.ts"
+const deletion = "test/actors/upkeep/retention/RecordDeletion.test.ts"
+const entriesFile = "actors/ledger/state/StateEntries.ts"
+const indexFile = "actors/ledger/state/StateIndex.ts"
+const readsFile = "actors/ledger/state/StateResources.ts"
 
 /** What the StateVersion index stores and returns, and what it must not. */
 export const stateIndexMutants: ReadonlyArray<Mutant> = [
@@ -28,7 +28,7 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "state index: no id while the secrets are unknown",
-    file: "actors/state/StateBacklog.ts",
+    file: "actors/ledger/state/StateBacklog.ts",
     text: "row.sealed_secrets === null ? undefined :",
     broken: "row.sealed_secrets === null ? [] :",
     test: resources
@@ -38,14 +38,14 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     file: indexFile,
     text: "return row === undefined ? newOrigin(address) : originOf(row)",
     broken: "return newOrigin(address)",
-    test: "test/actors/state/MovedHistory.test.ts"
+    test: "test/actors/ledger/state/MovedHistory.test.ts"
   },
   {
     name: "state index: a new object at the address of a moved one",
     file: indexFile,
     text: "(taken.has(address) ? `${address} @${generation}` : address)",
     broken: "address",
-    test: "test/actors/state/MovedHistory.test.ts"
+    test: "test/actors/ledger/state/MovedHistory.test.ts"
   },
   {
     name: "state index: the address of a secret instance key",
@@ -63,14 +63,14 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "state index: a key that was a secret",
-    file: "actors/state/ShownAddresses.ts",
+    file: "actors/ledger/state/ShownAddresses.ts",
     text: "|| hiddenBefore.has(hidden)",
     broken: "",
     test: hiddenKeys
   },
   {
     name: "state index: every key while the secrets are unknown",
-    file: "actors/state/ShownAddresses.ts",
+    file: "actors/ledger/state/ShownAddresses.ts",
     text: "secrets === undefined || found?.has(key)",
     broken: "found?.has(key)",
     test: hiddenKeys
@@ -91,10 +91,10 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "state index: earlier keys leave the write-ahead log",
-    file: "actors/state/StateBacklog.ts",
+    file: "actors/ledger/state/StateBacklog.ts",
     text: "yield* Effect.ignore((yield* DatabaseFile).checkpoint)",
     broken: "",
-    test: "test/actors/state/SecretInstanceKeys.test.ts"
+    test: "test/actors/ledger/state/SecretInstanceKeys.test.ts"
   },
   {
     name: "state index: a state waits for the check of earlier keys",
@@ -182,44 +182,44 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "state index: what is managed already is found in states that are not read",
-    file: "actors/adoption/ManagedElsewhere.ts",
+    file: "actors/commands/adoption/ManagedElsewhere.ts",
     text: "keys.length === 0",
     broken: "keys.length >= 0",
     test: managed
   },
   {
     name: "state index: only what a Capsule manages now is managed",
-    file: "actors/adoption/ManagedElsewhere.ts",
+    file: "actors/commands/adoption/ManagedElsewhere.ts",
     text: "AND r.valid_to IS NULL AND",
     broken: "AND",
     test: managed
   },
   {
     name: "state index: what another StateVersion contains stays",
-    file: "actors/retention/RecordDeletion.ts",
+    file: "actors/upkeep/retention/RecordDeletion.ts",
     text: 'AND NOT EXISTS (SELECT 1 FROM ${sql(records)} r WHERE ${has} AND NOT (${sql.in("r.id", ids)}))',
     broken: "",
     test: deletion
   },
   {
     name: "state index: a StateVersion goes after what it alone contains",
-    file: "actors/retention/RecordDeletion.ts",
+    file: "actors/upkeep/retention/RecordDeletion.ts",
     text: "kind.sharedParts !== undefined && left === 0",
     broken: "left < 0",
     test: deletion
   },
   {
     name: "state index: an id with the folder of a Run is not shown",
-    file: "actors/state/StateEntries.ts",
+    file: "actors/ledger/state/StateEntries.ts",
     text: " || holdsRunFolder(object.id)",
     broken: "",
-    test: "test/actors/state/StateResources.test.ts"
+    test: "test/actors/ledger/state/StateResources.test.ts"
   },
   {
     name: "state index: an instance key with the folder of a Run is hidden",
-    file: "actors/state/ShownAddresses.ts",
+    file: "actors/ledger/state/ShownAddresses.ts",
     text: "isSecret || holdsRunFolder(key)",
     broken: "isSecret",
-    test: "test/actors/state/StateResources.test.ts"
+    test: "test/actors/ledger/state/StateResources.test.ts"
   }
 ]

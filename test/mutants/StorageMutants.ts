@@ -91,28 +91,28 @@ export const storageMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "vault: a part of a long value opens as this part only",
-    file: "actors/vault/SealedParts.ts",
+    file: "actors/base/vault/SealedParts.ts",
     text: "value, part, isLast ? 1 : 0])",
     broken: "value, 0, 0])",
-    test: "test/actors/vault/SealedParts.test.ts"
+    test: "test/actors/base/vault/SealedParts.test.ts"
   },
   {
     name: "vault: a part of a long value opens for its value only",
-    file: "actors/vault/SealedParts.ts",
+    file: "actors/base/vault/SealedParts.ts",
     text: "...valueIdentity(key.id, context), value, part",
     broken: "...valueIdentity(key.id, context), part",
-    test: "test/actors/vault/SealedParts.test.ts"
+    test: "test/actors/base/vault/SealedParts.test.ts"
   },
   {
     name: "vault: the end of a row takes no other row's parts",
     file: "schema/tables/VaultTables.ts",
     text: "WHERE value = OLD.${column} AND owner = OLD.${key}",
     broken: "WHERE value = OLD.${column}",
-    test: "test/actors/vault/SealedParts.test.ts"
+    test: "test/actors/base/vault/SealedParts.test.ts"
   },
   {
     name: "agents: a result is acknowledged when what it names opens",
-    file: "actors/agent/AgentBlobs.ts",
+    file: "actors/running/agent/AgentBlobs.ts",
     text: "Effect.mapError(Stream.runDrain(contents), refusedAs)",
     broken: "Effect.void",
     test: "test/src/http/agent/AgentStates.test.ts"

@@ -1,10 +1,10 @@
 import type { Mutant } from "./Mutant.ts"
 
-const decision = "actors/member/ProvisioningDecision.ts"
-const cases = "test/actors/member/ProvisioningDecision.test.ts"
+const decision = "actors/access/member/ProvisioningDecision.ts"
+const cases = "test/actors/access/member/ProvisioningDecision.test.ts"
 const invitations = "test/src/accounts/UpstreamInvitations.test.ts"
 const routes = "test/src/accounts/UpstreamRoutes.test.ts"
-const mails = "test/actors/mail/Mails.test.ts"
+const mails = "test/actors/base/mail/Mails.test.ts"
 const smtp = "test/src/mail/SmtpTransport.test.ts"
 const provisioning = "test/src/accounts/UpstreamProvisioning.test.ts"
 const upstreamAttacks = "test/e2e/UpstreamAttacks.test.ts"
@@ -83,7 +83,7 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "upstream: an invitation for an address needs the provider's word",
-    file: "actors/member/InvitationAcceptance.ts",
+    file: "actors/access/member/InvitationAcceptance.ts",
     text: "row.email !== null && row.email === verifiedEmail",
     broken: "row.email !== null",
     test: invitations
@@ -112,14 +112,14 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "upstream: the first account is the operator's",
-    file: "actors/member/UpstreamArrivals.ts",
+    file: "actors/access/member/UpstreamArrivals.ts",
     text: `if (!(yield* users.exist)) return yield* refusedFor("not_set_up")`,
     broken: "",
     test: provisioning
   },
   {
     name: "upstream: a link outlives the session that asked for it",
-    file: "actors/member/UpstreamArrivals.ts",
+    file: "actors/access/member/UpstreamArrivals.ts",
     text: "if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)",
     broken: "",
     test: upstreamAttacks
@@ -147,7 +147,7 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "mail: the inviter's link proves no address",
-    file: "actors/member/InvitationRow.ts",
+    file: "actors/access/member/InvitationRow.ts",
     text: "row.mailed_hash === hash ?",
     broken: "row.mailed_hash !== null ?",
     test: mails
@@ -168,14 +168,14 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "mail: a mail is sent once",
-    file: "actors/mail/MailDelivery.ts",
+    file: "actors/base/mail/MailDelivery.ts",
     text: `yield* end(id, "sent")`,
     broken: "",
     test: mails
   },
   {
     name: "mail: nobody is flooded",
-    file: "actors/mail/Mails.ts",
+    file: "actors/base/mail/Mails.ts",
     text: "(recent?.mails ?? 0) >= mostInAnHour",
     broken: "false",
     test: mails

@@ -7,4 +7,4 @@ export const requires = manifest("RequirementDeclaration")
 export const material = manifest("PublicMaterial")
 export const versions = manifest("ManifestVersions")
 export const compiler = manifest("InstallConfigCompiler")
-export const installs = "actors/install-plan/InstallPlans.test.ts"
+export const installs = "actors/commands/install-plan/InstallPlans.test.ts"

@@ -5,7 +5,7 @@ import type { SpecificationRule } from "./SpecificationRule.ts"
 const options = manifest("SourceOptions")
 const link = "schema/handoff/InstallLink.test.ts"
 const returns = "schema/handoff/ReturnUri.test.ts"
-const handoffs = "actors/handoff/Handoffs.test.ts"
+const handoffs = "actors/commands/handoff/Handoffs.test.ts"
 const walk = "e2e/HostedModules.test.ts"
 
 const moduleSelection: ReadonlyArray<SpecificationRule> = [
@@ -143,7 +143,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["J9", inputs, "name with outer white space (J9)"],
   ["J10", inputs, "name with a line feed (J10)"],
   ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
-  ["J12", "actors/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
+  ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
   ["J13", "src/http/ClosedBodies.test.ts", "no body can set what the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [

@@ -2,64 +2,109 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
- * The folders in `actors/`, lowest first, each with its purpose. A folder imports only from folders listed before it; this list
- * is the only place that defines the order. `docs/actors.md` is generated from it.
+ * The floors of `actors/`, lowest first, each with its purpose and the folders of concepts in it. A file imports only from its
+ * own floor and from floors listed before it; this list is the only place that defines the order. `docs/actors.md` is generated
+ * from it.
  */
-export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string]> = [
+export const actorFloors: ReadonlyArray<
+  readonly [name: string, purpose: string, folders: Readonly<Record<string, string>>]
+> = [
   [
-    "",
-    "ids, commands and the client of an actor; and `Runtime`, which composes everything and is imported by nothing here"
+    "base",
+    "what every record needs: ids, clock, due work, and the kit of the actors (`actors/Actor.ts`)",
+    {
+      database: "transactions, reads, notices of commits",
+      vault: "sealing, keys, integrity of sealed columns",
+      paging: "signed cursors and pages of rows",
+      audit: "the audit trail",
+      idempotency: "receipts of repeatable creates",
+      credential: "the format of bearer secrets, and the identity that presents one",
+      mail: "mails to people: texts, queue, connection to the mail server"
+    }
   ],
-  ["database", "transactions, reads, notices of commits"],
-  ["due-work", "marks of work that is to be done later, and the follower that does it"],
-  ["vault", "sealing, keys, integrity of sealed columns"],
-  ["paging", "signed cursors and pages of rows"],
-  ["audit", "the audit trail"],
-  ["idempotency", "receipts of repeatable creates"],
-  ["credential", "what a bearer secret looks like, and who presents it"],
-  ["workspace", "Workspaces, Projects, memberships, the switch of automation"],
-  ["run", "the ledger of Runs: row, lifecycle, journal, logs, streams, cancels"],
-  ["build", "archives of built modules"],
-  ["state", "StateVersions, checkpoints, backups"],
-  ["source", "Sources, their lanes, snapshots and findings as rows"],
-  ["configuration", "install configurations: compiled, stored, governed by the operator's base configurations"],
-  ["authority", "the authoritative row of a Capsule: fence, guard, pins"],
-  ["consumption", "Outputs that are offered, shared and consumed"],
-  ["staleness", "why a Capsule is stale, and which commits concern it"],
-  ["interface", "Interfaces of Capsules and their bindings"],
-  ["identity", "the OIDC issuer: clients, grants, codes, tokens, keys"],
-  ["mail", "mails to people: their texts, the queue, and the way to the mail server"],
-  ["account", "people: sign-in, sessions, passkeys, personal access tokens"],
-  ["member", "people in a Workspace: invitations, roles, suspension"],
-  ["team", "teams of a Workspace, and the roles that they add"],
-  ["approval", "rules of approval, who approved a plan, and whether it may be applied"],
-  ["delivery", "values that the service hands to a module: endpoints, clients, generated secrets"],
-  ["connection", "Connections: credentials, origins, use, rotation, OAuth helpers"],
-  ["git-fetch", "which Git Connection a fetch may use, and the fetch of a lane"],
-  ["succession", "successors of configurations, and plans that they void"],
-  ["pool", "pools of agents: enrolment, sessions, and which agent can execute a Run"],
-  ["queue", "which Run goes next: one pure decision, its rows and its words"],
-  ["run-group", "groups of Runs in waves"],
-  ["dependency", "dependencies between Capsules"],
-  ["output-share", "Outputs shared across Workspaces"],
-  ["needs", "what of a Workspace needs a person, read from everybody's rows"],
-  ["execution", "what happens while a Run executes, settles or is recovered"],
-  ["agent", "what agents are given and what they report: offers, leases, blobs, results"],
-  ["run-commands", "what people may do to a Run"],
-  ["capsule", "what people, lanes and groups may do to a Capsule"],
-  ["capsule-export", "what a Capsule consists of, handed to its owner"],
-  ["adoption", "states of infrastructure that exists already: received, checked, taken over"],
-  ["source-commands", "what people, schedules and webhooks may do to a Source"],
-  ["revision-plan", "plans of another revision"],
-  ["install-plan", "plans that make a new Capsule"],
-  ["handoff", "setup tickets and the return to another site"],
-  ["restore", "the operator's review after a restore"],
-  ["retention", "what is removed when its time is over, and what keeps it"],
-  ["cleanup", "what is done in the background and has no other owner"]
+  [
+    "ledger",
+    "the records: rows, journals, logs",
+    {
+      workspace: "Workspaces, Projects, memberships, the switch of automation",
+      run: "Runs: row, lifecycle, journal, logs, streams, cancels",
+      build: "archives of built modules",
+      state: "StateVersions, checkpoints, backups",
+      source: "Sources, their lanes, snapshots and findings",
+      configuration:
+        "install configurations: compiled, stored, governed by the operator's base configurations, succeeded",
+      capsule: "the authoritative row of a Capsule: fence, guard, pins",
+      consumption: "Outputs that are offered, shared and consumed",
+      staleness: "reasons of a stale Capsule, and the commits that concern it",
+      interface: "Interfaces of Capsules and their bindings",
+      dependency: "dependencies between Capsules",
+      "output-share": "Outputs shared across Workspaces"
+    }
+  ],
+  [
+    "access",
+    "people and programs, and their permissions",
+    {
+      issuer: "the OIDC issuer: clients, grants, codes, tokens, keys",
+      account: "people: sign-in, sessions, passkeys, personal access tokens",
+      member: "people in a Workspace: invitations, roles, suspension",
+      team: "teams of a Workspace, and the roles that they add",
+      approval: "approval rules, approvals of a plan, permission to apply it"
+    }
+  ],
+  [
+    "inputs",
+    "values and credentials that a Run receives",
+    {
+      delivery: "values that the service passes to a module: endpoints, clients, generated secrets",
+      connection: "Connections: credentials, origins, use, rotation, OAuth helpers",
+      git: "the Git Connection of a fetch, and the fetch of a lane"
+    }
+  ],
+  [
+    "running",
+    "the order and the execution of Runs",
+    {
+      "agent-pool": "pools of agents: enrolment, sessions, the choice of an agent for a Run",
+      queue: "the order of Runs: one pure decision, its rows and its texts",
+      "run-group": "groups of Runs in waves",
+      execution: "execution, settlement and recovery of a Run",
+      agent: "messages with agents: offers, leases, blobs, results"
+    }
+  ],
+  [
+    "commands",
+    "requests of people, schedules and webhooks",
+    {
+      run: "commands on a Run",
+      capsule: "commands on a Capsule, from people, lanes and groups",
+      "capsule-export": "the export of a Capsule to its owner",
+      adoption: "states of existing infrastructure: received, checked, adopted",
+      source: "commands on a Source",
+      "revision-plan": "plans of another revision",
+      "install-plan": "plans that make a new Capsule",
+      attention: "the things in a Workspace that need a person",
+      handoff: "setup tickets and the return to another site"
+    }
+  ],
+  [
+    "upkeep",
+    "removal, and the review after a restore",
+    {
+      restore: "the operator's review after a restore",
+      retention: "removal of records when their time is over, and the reasons that keep them",
+      cleanup: "background work that has no other owner"
+    }
+  ]
 ]
 
-/** The composition, above every folder. */
+/** The composition, above every floor. */
 const composition = "Runtime.ts"
+
+const floorNames = actorFloors.map(([name]) => name)
+
+/** The floor of a file or folder below `actors/`. The files directly in `actors/` belong to the lowest floor. */
+const floorOf = (path: string): string => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "base")
 
 export interface FolderImport {
   readonly from: string
@@ -71,7 +116,7 @@ export interface FolderImport {
 /** Every import from one folder in `actors/` into another. */
 export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
   const room = join(root, "actors")
-  const folderOf = (path: string) => relative(room, dirname(path)).split(sep).join("/")
+  const pathOf = (path: string) => relative(room, path).split(sep).join("/")
   return readdirSync(room, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && name !== composition)
     .flatMap((name) => {
@@ -80,66 +125,45 @@ export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
       return [...specifiers].flatMap(([, specifier]) => {
         const target = normalize(join(dirname(file), specifier ?? ""))
         const inside = !relative(room, target).startsWith("..")
-        return inside && folderOf(file) !== folderOf(target)
-          ? [{ from: folderOf(file), to: folderOf(target), file: name, target: relative(room, target) }]
+        return inside && dirname(file) !== dirname(target)
+          ? [{ from: pathOf(dirname(file)), to: pathOf(dirname(target)), file: pathOf(file), target: pathOf(target) }]
           : []
       })
     })
 }
 
-const order = new Map(actorFolders.map(([name], index) => [name, index]))
-
-/** Imports from a folder that is listed later, or not listed at all. */
-export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArray<string> =>
-  imports
-    .filter(({ from, to }) => !((order.get(to) ?? Infinity) < (order.get(from) ?? -1)))
+/** Imports from a higher floor, or from a folder that is not a floor. */
+export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArray<string> => {
+  const height = (path: string) => floorNames.indexOf(floorOf(path))
+  return imports
+    .filter(({ file, target }) => height(target) === -1 || height(target) > height(file))
     .map(({ file, target }) => `actors/${file} -> actors/${target}`)
-
-const reachedBy = (start: string, arrows: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> => {
-  const reached = new Set<string>()
-  const visit = (name: string): void => {
-    for (const next of arrows.get(name) ?? []) {
-      if (reached.has(next)) continue
-      reached.add(next)
-      visit(next)
-    }
-  }
-  visit(start)
-  return reached
 }
 
-/** Generates the page `docs/actors.md`. The diagram omits an arrow if a longer path leads to the same folder. */
+/** Generates the page `docs/actors.md`. */
 export const actorsPage = (imports: ReadonlyArray<FolderImport>): string => {
-  const named = imports.filter(({ from, to }) => from !== "" && to !== "")
-  const arrows = new Map<string, Set<string>>(actorFolders.map(([name]) => [name, new Set()]))
-  for (const { from, to } of named) arrows.get(from)?.add(to)
-  const drawn = [...arrows].flatMap(([from, targets]) =>
-    [...targets]
-      .filter((to) => ![...targets].some((other) => other !== to && reachedBy(other, arrows).has(to)))
-      .map((to) => `  ${from} --> ${to}`)
-  )
-  const rows = actorFolders.map(([name, purpose]) => {
-    const targets = [...(arrows.get(name) ?? [])].toSorted().map((to) => `\`${to}\``)
-    return `| \`actors/${name}\` | ${purpose} | ${targets.join(", ")} |`
+  const arrows = new Map<string, Set<string>>(floorNames.map((name) => [name, new Set()]))
+  for (const { file, target } of imports)
+    if (floorOf(file) !== floorOf(target)) arrows.get(floorOf(file))?.add(floorOf(target))
+  const sections = actorFloors.flatMap(([name, purpose, folders]) => {
+    const targets = floorNames.filter((other) => arrows.get(name)?.has(other)).map((other) => `\`${other}\``)
+    return [
+      `## \`actors/${name}\``,
+      "",
+      `For ${purpose}.${targets.length > 0 ? ` Imports from ${targets.join(", ")}.` : ""}`,
+      "",
+      "| folder | purpose |",
+      "|---|---|",
+      ...Object.entries(folders).map(([folder, use]) => `| \`${folder}\` | ${use} |`),
+      ""
+    ]
   })
   return [
-    "# The folders of `actors/`",
+    "# The floors of `actors/`",
     "",
-    "Printed by `npm run docs:actors` from `test/support/ActorFolders.ts`; a test compares it with the code. A folder imports only from",
-    "folders above it in this table.",
+    "Printed by `npm run docs:actors` from `test/support/ActorFolders.ts`; a test compares the page with the code. A file imports only",
+    "from its own floor and from floors above it on this page.",
     "",
-    "| folder | what it is for | imports from |",
-    "|---|---|---|",
-    ...rows,
-    "",
-    "## Picture",
-    "",
-    "An arrow is left out where a longer way leads to the same folder.",
-    "",
-    "```mermaid",
-    "flowchart TD",
-    ...drawn,
-    "```",
-    ""
+    ...sections
   ].join("\n")
 }

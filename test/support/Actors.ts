@@ -1,8 +1,8 @@
 import { Layer } from "effect"
-import { Audit } from "../../actors/audit/Audit.ts"
-import { AuditKeys } from "../../actors/audit/AuditLink.ts"
-import { Receipts } from "../../actors/idempotency/Receipts.ts"
-import { Cursors } from "../../actors/paging/Cursors.ts"
+import { Audit } from "../../actors/base/audit/Audit.ts"
+import { AuditKeys } from "../../actors/base/audit/AuditLink.ts"
+import { Receipts } from "../../actors/base/idempotency/Receipts.ts"
+import { Cursors } from "../../actors/base/paging/Cursors.ts"
 import { testVault } from "./Vault.ts"
 
 /** Everything that actors depend on: database, vault, audit trail, receipts and cursors, in a temporary data folder. */

@@ -1,6 +1,6 @@
 import { Context, Effect, Fiber, Layer, Option, type Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Readmission } from "../../actors/Readmission.ts"
+import { Readmission } from "../../actors/base/Readmission.ts"
 
 interface Watched {
   /** Whether a transaction that begins in this context belongs to the command. */

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Layer, Option, type Scope } from "effect"
-import { CleanupRhythm } from "../../actors/cleanup/BackgroundCleanup.ts"
+import { CleanupRhythm } from "../../actors/upkeep/cleanup/BackgroundCleanup.ts"
 import * as Runtime from "../../actors/Runtime.ts"
 import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"

@@ -1,7 +1,7 @@
 import { cp, mkdir } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect } from "effect"
-import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
+import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 

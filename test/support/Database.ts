@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
-import { RowChecks } from "../../actors/database/Table.ts"
+import { RowChecks } from "../../actors/base/database/Table.ts"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 import { placeMigratedDatabase } from "./MigratedDatabase.ts"

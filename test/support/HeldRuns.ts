@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { holdOf } from "../../actors/run/RunHold.ts"
-import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
+import { holdOf } from "../../actors/ledger/run/RunHold.ts"
+import { RunLifecycle } from "../../actors/ledger/run/RunLifecycle.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
 /** Writes columns of a Run directly, bypassing its actors, to set up a test's initial state. */

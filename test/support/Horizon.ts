@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
+import { ReadHorizon } from "../../actors/base/database/ReadHorizon.ts"
 
 /** The time until which a read's result is valid, as a timestamp; `undefined` if it is valid for as long as its records are. */
 export const horizonOf = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<string | undefined, E, R> =>

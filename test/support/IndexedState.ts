@@ -1,9 +1,9 @@
 import { expect } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { StateResources } from "../../actors/state/StateResources.ts"
-import { StateVersionRow } from "../../actors/state/StateVersionRow.ts"
-import { StateVersions } from "../../actors/state/StateVersions.ts"
+import { StateResources } from "../../actors/ledger/state/StateResources.ts"
+import { StateVersionRow } from "../../actors/ledger/state/StateVersionRow.ts"
+import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 import { parseState } from "../../runner/execution/StateFile.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { KillPoint, type KillPointName } from "../../actors/KillPoint.ts"
+import { KillPoint, type KillPointName } from "../../actors/base/KillPoint.ts"
 
 /** Actions at kill points: `at` holds them by name, each runs once, and `layer` ignores all other points. */
 export const killPoints = () => {

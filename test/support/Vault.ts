@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import { Vault } from "../../actors/vault/Vault.ts"
-import { VaultSettings } from "../../actors/vault/VaultSettings.ts"
+import { Vault } from "../../actors/base/vault/Vault.ts"
+import { VaultSettings } from "../../actors/base/vault/VaultSettings.ts"
 import { cryptography } from "../../src/composition/PlainPlatform.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 import { testDatabase } from "./Database.ts"

@@ -1,12 +1,12 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuditKeys } from "../../actors/audit/AuditLink.ts"
-import { verifyAudit } from "../../actors/audit/AuditVerification.ts"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { StoredBytes } from "../../actors/retention/StoredBytes.ts"
+import { AuditKeys } from "../../actors/base/audit/AuditLink.ts"
+import { verifyAudit } from "../../actors/base/audit/AuditVerification.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
+import { StoredBytes } from "../../actors/upkeep/retention/StoredBytes.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
-import { StateVersions } from "../../actors/state/StateVersions.ts"
+import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 
 /** Rows that must not exist, found by a statement. */
 const dangling = [

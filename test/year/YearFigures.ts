@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Path } from "effect"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 
 /** Bytes and rows at the end of a month. */
 export interface MonthFigures {

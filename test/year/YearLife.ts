@@ -1,5 +1,5 @@
 import { Cause, Console, Effect, Exit, FileSystem, Layer, Queue, Runtime, Schema, Scope } from "effect"
-import { Vault } from "../../actors/vault/Vault.ts"
+import { Vault } from "../../actors/base/vault/Vault.ts"
 import { ScheduledBackups } from "../../src/backup/ScheduledBackups.ts"
 import { boundOf, loadSince, logBound, notLevel } from "./YearBound.ts"
 import { faultsOf, unnamedArchives } from "./YearChecks.ts"

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../actors/capsule/Capsules.ts"
-import { awaitRun } from "../../actors/run/RunWaiting.ts"
-import { Runs } from "../../actors/run/Runs.ts"
+import { Capsules } from "../../actors/commands/capsule/Capsules.ts"
+import { awaitRun } from "../../actors/ledger/run/RunWaiting.ts"
+import { Runs } from "../../actors/ledger/run/Runs.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { installed, preflightOf, type YearWorkspace } from "./YearWorld.ts"
 

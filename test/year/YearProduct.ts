@@ -1,5 +1,5 @@
 import { Clock, Effect, Layer, Queue } from "effect"
-import { CleanupRhythm } from "../../actors/cleanup/BackgroundCleanup.ts"
+import { CleanupRhythm } from "../../actors/upkeep/cleanup/BackgroundCleanup.ts"
 import { controlPlaneOf } from "../../src/Composition.ts"
 import { listener } from "../../src/composition/HttpLayer.ts"
 import { machine } from "../../src/composition/Machine.ts"

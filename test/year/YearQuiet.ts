@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { marks } from "../support/NothingDue.ts"
 import type { YearClock } from "./YearClock.ts"
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { Passkey } from "../../../actors/account/NewPasskeys.ts"
+import { Passkey } from "../../../actors/access/account/NewPasskeys.ts"
 import { created } from "../../../schema/api/AnswerStatus.ts"
 import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { AccountNotice } from "../../../actors/account/AccountNotices.ts"
+import { AccountNotice } from "../../../actors/access/account/AccountNotices.ts"
 import { accepted } from "../../../schema/api/AnswerStatus.ts"
 import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { AccountSession } from "../../../actors/account/Sessions.ts"
+import { AccountSession } from "../../../actors/access/account/Sessions.ts"
 import { created } from "../../../schema/api/AnswerStatus.ts"
 import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"

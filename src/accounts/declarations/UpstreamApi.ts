@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { LinkedIdentity } from "../../../actors/account/UpstreamIdentities.ts"
+import { LinkedIdentity } from "../../../actors/access/account/UpstreamIdentities.ts"
 import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { Redirect, refusalPages } from "../../http/PageAnswer.ts"

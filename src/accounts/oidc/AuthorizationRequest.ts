@@ -1,22 +1,22 @@
 import { Effect, Option, Result, Schema } from "effect"
-import { ReadSql } from "../../../actors/database/ReadSql.ts"
-import { noMembership } from "../../../actors/identity/Authorizations.ts"
-import type { Client } from "../../../actors/identity/Client.ts"
-import { Clients } from "../../../actors/identity/Clients.ts"
-import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
-import { failClosed, OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
-import { isChallenge } from "../../../actors/identity/Pkce.ts"
-import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
+import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import { noMembership } from "../../../actors/access/issuer/Authorizations.ts"
+import type { Client } from "../../../actors/access/issuer/Client.ts"
+import { Clients } from "../../../actors/access/issuer/Clients.ts"
+import type { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
+import { failClosed, OAuthError, refuse } from "../../../actors/access/issuer/OAuthError.ts"
+import { isChallenge } from "../../../actors/access/issuer/Pkce.ts"
+import { isRegisteredRedirect } from "../../../actors/access/issuer/RedirectUris.ts"
 import {
   noClaims,
   parseClaims,
   type RequestedClaims,
   scopesOfClaims,
   withinScopes
-} from "../../../actors/identity/RequestedClaims.ts"
-import { parseScopes } from "../../../actors/identity/Scopes.ts"
-import { StaticClients } from "../../../actors/identity/StaticClients.ts"
-import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+} from "../../../actors/access/issuer/RequestedClaims.ts"
+import { parseScopes } from "../../../actors/access/issuer/Scopes.ts"
+import { StaticClients } from "../../../actors/access/issuer/StaticClients.ts"
+import type { SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { readIdTokenHint } from "./IdTokenHint.ts"
 import type { Parameters } from "./Parameters.ts"

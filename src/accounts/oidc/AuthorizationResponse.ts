@@ -1,5 +1,5 @@
 import { HttpServerResponse } from "effect/http"
-import type { OAuthError } from "../../../actors/identity/OAuthError.ts"
+import type { OAuthError } from "../../../actors/access/issuer/OAuthError.ts"
 
 interface Target {
   readonly redirectUri: string

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { ReadSql } from "../../../actors/database/ReadSql.ts"
-import type { Client } from "../../../actors/identity/Client.ts"
-import { Clients } from "../../../actors/identity/Clients.ts"
-import { clientDenial } from "../../../actors/identity/LiveAuthority.ts"
-import { failClosed, refuse } from "../../../actors/identity/OAuthError.ts"
+import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import type { Client } from "../../../actors/access/issuer/Client.ts"
+import { Clients } from "../../../actors/access/issuer/Clients.ts"
+import { clientDenial } from "../../../actors/access/issuer/LiveAuthority.ts"
+import { failClosed, refuse } from "../../../actors/access/issuer/OAuthError.ts"
 import type { Parameters } from "./Parameters.ts"
 
 interface Presented {

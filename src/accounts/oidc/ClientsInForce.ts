@@ -1,6 +1,6 @@
 import { Context, Effect, FileSystem, Layer } from "effect"
-import { StaticClientsRefused } from "../../../actors/identity/StaticClientConfig.ts"
-import { type Replacement, StaticClients } from "../../../actors/identity/StaticClients.ts"
+import { StaticClientsRefused } from "../../../actors/access/issuer/StaticClientConfig.ts"
+import { type Replacement, StaticClients } from "../../../actors/access/issuer/StaticClients.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
 
 export interface ClientSettings {

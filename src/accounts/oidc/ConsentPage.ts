@@ -1,4 +1,4 @@
-import type { LiveAuthority } from "../../../actors/identity/LiveAuthority.ts"
+import type { LiveAuthority } from "../../../actors/access/issuer/LiveAuthority.ts"
 import type { AuthorizationRequest } from "./AuthorizationRequest.ts"
 import { html, type Markup, page, placeOf } from "./Page.ts"
 import { type Language, pageWords } from "./PageWords.ts"

@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect } from "effect"
-import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
-import { Vault } from "../../../actors/vault/Vault.ts"
+import { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
+import { Vault } from "../../../actors/base/vault/Vault.ts"
 import { seeOther } from "./AuthorizationResponse.ts"
 import type { Parameters } from "./Parameters.ts"
 

@@ -1,6 +1,6 @@
 import { Effect, Option, Schema } from "effect"
-import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
-import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
+import { SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
 
 const Hint = Schema.Struct({
   iss: Schema.String,

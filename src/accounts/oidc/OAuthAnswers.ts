@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { OAuthError } from "../../../actors/identity/OAuthError.ts"
+import type { OAuthError } from "../../../actors/access/issuer/OAuthError.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
 const uncached = { "cache-control": "no-store", pragma: "no-cache" }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { refuse } from "../../../actors/identity/OAuthError.ts"
+import { refuse } from "../../../actors/access/issuer/OAuthError.ts"
 import { readBodyBytes } from "../../http/RequestBody.ts"
 
 const maxFormBytes = 65_536

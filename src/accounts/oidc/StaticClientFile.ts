@@ -3,7 +3,7 @@ import {
   type StaticClientDocument,
   StaticClientDocument as Document,
   StaticClientsRefused
-} from "../../../actors/identity/StaticClientConfig.ts"
+} from "../../../actors/access/issuer/StaticClientConfig.ts"
 
 const setting = "SVC_OIDC_CLIENTS_FILE"
 const maxBytes = 1024 * 1024

@@ -1,15 +1,15 @@
 import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { ReadSql } from "../../../actors/database/ReadSql.ts"
-import { Sessions } from "../../../actors/account/Sessions.ts"
-import type { Decider } from "../../../actors/identity/Authorizations.ts"
-import { failClosed } from "../../../actors/identity/OAuthError.ts"
-import { Vault } from "../../../actors/vault/Vault.ts"
+import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
+import type { Decider } from "../../../actors/access/issuer/Authorizations.ts"
+import { failClosed } from "../../../actors/access/issuer/OAuthError.ts"
+import { Vault } from "../../../actors/base/vault/Vault.ts"
 import { followRenewal } from "../../http/Exchange.ts"
 import { presentedSession } from "../SessionCookie.ts"
-import { SessionRow } from "../../../actors/account/SessionRow.ts"
-import { StoredUser } from "../../../actors/account/UserRow.ts"
-import { rowShape } from "../../../actors/database/Table.ts"
+import { SessionRow } from "../../../actors/access/account/SessionRow.ts"
+import { StoredUser } from "../../../actors/access/account/UserRow.ts"
+import { rowShape } from "../../../actors/base/database/Table.ts"
 
 /** The signed-in person at the browser. */
 export interface Visitor extends Decider {

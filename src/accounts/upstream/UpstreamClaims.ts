@@ -1,6 +1,6 @@
 import { Duration, Option, Schema } from "effect"
-import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
-import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
+import type { UpstreamIdentity } from "../../../actors/access/account/UpstreamIdentities.ts"
+import type { UpstreamTrust } from "../../../actors/access/member/ProvisioningRules.ts"
 import { EmailAddress } from "../../../schema/records/EmailAddress.ts"
 import { displayText } from "../../../schema/records/Primitives.ts"
 

@@ -1,4 +1,4 @@
-import type { UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
+import type { UpstreamRefused } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { ApiError, ErrorCode } from "../../../schema/errors/ApiError.ts"
 import { html } from "../oidc/Page.ts"
 import type { Language } from "../oidc/PageWords.ts"

@@ -10,10 +10,10 @@ import {
   discovery,
   fetchUserInfo
 } from "openid-client"
-import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
-import { refusedFor, type UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
-import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
-import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
+import type { UpstreamIdentity } from "../../../actors/access/account/UpstreamIdentities.ts"
+import { refusedFor, type UpstreamRefused } from "../../../actors/access/account/UpstreamRefusal.ts"
+import type { UpstreamProof } from "../../../actors/access/account/UpstreamSignIns.ts"
+import type { UpstreamTrust } from "../../../actors/access/member/ProvisioningRules.ts"
 import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { providerFetch } from "./ProviderFetch.ts"

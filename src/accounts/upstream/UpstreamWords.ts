@@ -1,4 +1,4 @@
-import type { UpstreamReason } from "../../../actors/account/UpstreamRefusal.ts"
+import type { UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { Language } from "../oidc/PageWords.ts"
 
 /** What happened, and what the person can do about it. `name` is the provider's. */

@@ -1,6 +1,6 @@
 import { Console, Effect, FileSystem, Option, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { exportAll, exportChain } from "../../../actors/audit/AuditExport.ts"
+import { exportAll, exportChain } from "../../../actors/base/audit/AuditExport.ts"
 import { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AskedTime } from "../../../schema/records/Primitives.ts"
 import { CommandFailed, jsonFlag, print } from "../Output.ts"

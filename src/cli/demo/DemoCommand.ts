@@ -1,6 +1,6 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 import { Command } from "effect/cli"
-import { SetupLinks } from "../../../actors/account/SetupLinks.ts"
+import { SetupLinks } from "../../../actors/access/account/SetupLinks.ts"
 import { SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { controlPlane } from "../../Composition.ts"

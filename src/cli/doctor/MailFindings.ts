@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { MailTransport } from "../../../actors/mail/MailTransport.ts"
+import { MailTransport } from "../../../actors/base/mail/MailTransport.ts"
 import { smtpTransport } from "../../mail/SmtpTransport.ts"
 import { mailServer, type Settings } from "../../settings/Settings.ts"
 import type { Finding } from "./DoctorReport.ts"

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Redacted } from "effect"
-import type { Principal } from "../../../actors/credential/Principal.ts"
+import type { Principal } from "../../../actors/base/credential/Principal.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { HostIdentity } from "./HostIdentity.ts"
 

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Principal } from "../../../actors/credential/Principal.ts"
+import type { Principal } from "../../../actors/base/credential/Principal.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 

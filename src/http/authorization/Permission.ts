@@ -1,10 +1,10 @@
 import { Result } from "effect"
 import type { AccessRule } from "../../../schema/api/Access.ts"
-import { membershipUnconfirmed } from "../../../actors/workspace/UnconfirmedMembership.ts"
+import { membershipUnconfirmed } from "../../../actors/ledger/workspace/UnconfirmedMembership.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
-import type { Principal } from "../../../actors/credential/Principal.ts"
+import type { Principal } from "../../../actors/base/credential/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
 /** The Workspace that a request may use, with the caller's role in it. */

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CapsuleBackups } from "../../../actors/capsule/CapsuleBackups.ts"
+import { CapsuleBackups } from "../../../actors/commands/capsule/CapsuleBackups.ts"
 import { RestorePlanRequest } from "../../../schema/api/BackupsApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { BackupId } from "../../../schema/records/Ids.ts"

@@ -1,4 +1,4 @@
-import type { StoredMeasurement } from "../../../actors/retention/StoredBytes.ts"
+import type { StoredMeasurement } from "../../../actors/upkeep/retention/StoredBytes.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { CapsuleExports } from "../../../actors/capsule-export/CapsuleExports.ts"
+import { CapsuleExports } from "../../../actors/commands/capsule-export/CapsuleExports.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleExport } from "../../../schema/records/CapsuleExport.ts"

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CapsuleLeftOvers } from "../../../actors/capsule/CapsuleLeftOvers.ts"
+import { CapsuleLeftOvers } from "../../../actors/commands/capsule/CapsuleLeftOvers.ts"
 import { AdoptionRequest } from "../../../schema/api/LeftOverAdoption.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"

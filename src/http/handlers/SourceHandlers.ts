@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Sources } from "../../../actors/source/Sources.ts"
+import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CompatibilityReportId, SourceId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { Source } from "../../../schema/records/Source.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { StateReceipt } from "../../../actors/adoption/StateReceipt.ts"
+import { StateReceipt } from "../../../actors/commands/adoption/StateReceipt.ts"
 import { stateUploadAnswer } from "../../../schema/api/StateUploadsApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { authorisedWorkspace, commandContext, idempotent, repeatableAnswer } from "./Commands.ts"

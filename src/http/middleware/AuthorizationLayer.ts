@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { Readmission } from "../../../actors/Readmission.ts"
+import { Readmission } from "../../../actors/base/Readmission.ts"
 import { accessOf } from "../../../schema/api/Roles.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"

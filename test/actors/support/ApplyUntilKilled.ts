@@ -1,9 +1,9 @@
 // A service in its own process, so that a test can kill it while an apply is in progress and a plan is being built. Prints what
 // the test needs once a state with one finished and one unfinished resource has been stored.
 import { Effect, Layer, Schema } from "effect"
-import { Capsules } from "../../../actors/capsule/Capsules.ts"
-import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
-import { awaitRun } from "../../../actors/run/RunWaiting.ts"
+import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
+import { InstallPlans } from "../../../actors/commands/install-plan/InstallPlans.ts"
+import { awaitRun } from "../../../actors/ledger/run/RunWaiting.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
 /** A module that keeps a greeting as a resource and returns it as its only Output. */

@@ -1,9 +1,9 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { statePlace, StateVersions } from "../../../actors/state/StateVersions.ts"
-import type { StateVersionRow } from "../../../actors/state/StateVersionRow.ts"
-import { partBytes } from "../../../actors/vault/SealedParts.ts"
-import { Vault } from "../../../actors/vault/Vault.ts"
+import { statePlace, StateVersions } from "../../../actors/ledger/state/StateVersions.ts"
+import type { StateVersionRow } from "../../../actors/ledger/state/StateVersionRow.ts"
+import { partBytes } from "../../../actors/base/vault/SealedParts.ts"
+import { Vault } from "../../../actors/base/vault/Vault.ts"
 
 /**
  * Pads a stored state with whitespace, which leaves its content unchanged, until it is long enough to be sealed in parts. Returns

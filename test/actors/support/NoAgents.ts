@@ -1,9 +1,9 @@
 import { Layer } from "effect"
-import { AgentNeeds } from "../../../actors/pool/AgentNeeds.ts"
-import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
-import { DeclinedRuns } from "../../../actors/pool/DeclinedRuns.ts"
-import { EarlierLeases } from "../../../actors/pool/EarlierLeases.ts"
-import { PoolReach } from "../../../actors/pool/PoolReach.ts"
+import { AgentNeeds } from "../../../actors/running/agent-pool/AgentNeeds.ts"
+import { AgentPresence } from "../../../actors/running/agent-pool/AgentPresence.ts"
+import { DeclinedRuns } from "../../../actors/running/agent-pool/DeclinedRuns.ts"
+import { EarlierLeases } from "../../../actors/running/agent-pool/EarlierLeases.ts"
+import { PoolReach } from "../../../actors/running/agent-pool/PoolReach.ts"
 
 /** What the queue and preparations know about agents in tests where none is connected. */
 export const noAgents = PoolReach.layer.pipe(

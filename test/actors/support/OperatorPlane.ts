@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/configuration/OperatorConfigs.ts"
+import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/ledger/configuration/OperatorConfigs.ts"
 import { ExecutionProfiles } from "../../../schema/policy/ExecutionProfile.ts"
 import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"

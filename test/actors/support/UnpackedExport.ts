@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { Effect, FileSystem, Stream } from "effect"
-import { CapsuleExports, type Exporting } from "../../../actors/capsule-export/CapsuleExports.ts"
+import { CapsuleExports, type Exporting } from "../../../actors/commands/capsule-export/CapsuleExports.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
-import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 

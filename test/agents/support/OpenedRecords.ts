@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { sealedColumns } from "../../../actors/vault/SealedPlaces.ts"
-import { Vault } from "../../../actors/vault/Vault.ts"
+import { sealedColumns } from "../../../actors/base/vault/SealedPlaces.ts"
+import { Vault } from "../../../actors/base/vault/Vault.ts"
 import { archivedParts } from "../../support/ArchivedParts.ts"
 
 /** Which of these strings occur in the control plane's sealed values once opened, by table and column. */

@@ -1,6 +1,6 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
-import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
-import { Users } from "../../../actors/account/Users.ts"
+import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
+import { Users } from "../../../actors/access/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"

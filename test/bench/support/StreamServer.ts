@@ -3,9 +3,9 @@
 // server. Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
-import { RunJournal } from "../../../actors/run/RunJournal.ts"
-import { RunLedger } from "../../../actors/run/RunLedger.ts"
-import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
+import { RunJournal } from "../../../actors/ledger/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/ledger/run/RunLifecycle.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
 import { embedded } from "./Embedded.ts"

@@ -1,6 +1,6 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
-import { KillPoint } from "../../../actors/KillPoint.ts"
+import { KillPoint } from "../../../actors/base/KillPoint.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { run, teardown } from "../../../src/cli/Run.ts"
 import { platform } from "../../../src/composition/Platform.ts"

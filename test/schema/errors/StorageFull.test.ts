@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { Cause, Effect, PlatformError } from "effect"
 import { SqlClient } from "effect/sql"
 import { hasStorageFull, isStorageFull } from "../../../schema/errors/StorageFull.ts"
-import { transaction } from "../../../actors/database/Transaction.ts"
+import { transaction } from "../../../actors/base/database/Transaction.ts"
 import { it } from "../../support/Effect.ts"
 import { testDatabase } from "../../support/Database.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
 import { profileClaims } from "../../../src/accounts/upstream/UpstreamClaims.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"

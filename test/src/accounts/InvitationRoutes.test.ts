@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { MailSettings } from "../../../actors/mail/MailSettings.ts"
+import { MailSettings } from "../../../actors/base/mail/MailSettings.ts"
 import { newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "./support/AccountServer.ts"

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ChallengePurpose } from "../../../actors/account/PasskeyChallenges.ts"
+import type { ChallengePurpose } from "../../../actors/access/account/PasskeyChallenges.ts"
 import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, openSession } from "./support/AccountServer.ts"

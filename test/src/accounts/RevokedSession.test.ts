@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { suite } from "../../support/Effect.ts"
 import { servedWorld } from "../http/support/ServedWorld.ts"
 import { send } from "../http/support/TestApplication.ts"

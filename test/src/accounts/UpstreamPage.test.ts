@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { HttpServerResponse } from "effect/http"
-import { refusedFor, UpstreamReason } from "../../../actors/account/UpstreamRefusal.ts"
+import { refusedFor, UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import { upstreamRefusalPage } from "../../../src/accounts/upstream/UpstreamPage.ts"
 import { refusalWords } from "../../../src/accounts/upstream/UpstreamWords.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"

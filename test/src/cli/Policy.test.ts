@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
+import { OperatorConfigs } from "../../../actors/ledger/configuration/OperatorConfigs.ts"
 import { operatorPolicy, PolicyInForce } from "../../../src/composition/OperatorPolicy.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { serve } from "../operator/support/Server.ts"

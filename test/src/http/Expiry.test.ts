@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Clock, Duration, Effect, Layer, Queue } from "effect"
-import { CleanupRhythm } from "../../../actors/cleanup/BackgroundCleanup.ts"
+import { CleanupRhythm } from "../../../actors/upkeep/cleanup/BackgroundCleanup.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { live } from "../cli/support/CommandLine.ts"
 import { freshKey, servedPlane } from "./support/ServedPlane.ts"

@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { StorageSpace } from "../../../src/database/StorageSpace.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { readiness } from "../../../src/http/Health.ts"

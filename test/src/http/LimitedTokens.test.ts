@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { suite } from "../../support/Effect.ts"
 import { operations } from "./support/ApiExamples.ts"

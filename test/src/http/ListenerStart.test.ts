@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { Draining } from "../../../src/streams/Draining.ts"
 import { WebSockets } from "../../../src/streams/WebSockets.ts"
-import { SkipDrainGrace } from "../../../actors/execution/SkipDrainGrace.ts"
+import { SkipDrainGrace } from "../../../actors/running/execution/SkipDrainGrace.ts"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 

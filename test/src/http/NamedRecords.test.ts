@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { accessOf } from "../../../schema/api/Roles.ts"
 import { suite } from "../../support/Effect.ts"

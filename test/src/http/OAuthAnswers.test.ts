@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect } from "effect"
-import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { suite } from "../../support/Effect.ts"
 import { counts, database, soundServer } from "./support/OAuthCalls.ts"
 import { begun, callbackOf, OAuthWorld, origin, returned, visitor } from "./support/OAuthWorld.ts"

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer, Redacted } from "effect"
-import { MailTransport } from "../../../actors/mail/MailTransport.ts"
+import { MailTransport } from "../../../actors/base/mail/MailTransport.ts"
 import { smtpTransport, type SmtpSettings } from "../../../src/mail/SmtpTransport.ts"
 import { selfSignedCertificate } from "../../fixtures/provider/Certificate.ts"
 import { it } from "../../support/Effect.ts"

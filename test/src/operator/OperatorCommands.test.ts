@@ -1,8 +1,8 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
-import { Users } from "../../../actors/account/Users.ts"
+import { PasswordSignIn } from "../../../actors/access/account/PasswordSignIn.ts"
+import { Users } from "../../../actors/access/account/Users.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
 

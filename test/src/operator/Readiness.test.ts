@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
-import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
+import { DatabaseFile } from "../../../actors/base/database/DatabaseFile.ts"
 import { SqlClient } from "effect/sql"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"

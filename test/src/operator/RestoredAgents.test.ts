@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Duration, Effect } from "effect"
-import { Pools } from "../../../actors/pool/Pools.ts"
+import { Pools } from "../../../actors/running/agent-pool/Pools.ts"
 import { newKeys, signedBy } from "../../../runner/agent/AgentKeyPair.ts"
 import { helloText } from "../../../schema/agent/AgentProtocol.ts"
 import { version } from "../../../src/Version.ts"

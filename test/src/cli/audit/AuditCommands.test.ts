@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
 import { SqlClient } from "effect/sql"
-import { Audit } from "../../../../actors/audit/Audit.ts"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { namedWorkspace } from "../../../support/NamedIds.ts"
 import { serve } from "../../operator/support/Server.ts"
 import { folder, live, svc } from "../support/CommandLine.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { makeKeyring } from "../../../../actors/vault/MasterKey.ts"
-import { generateMasterKey } from "../../../../actors/vault/MasterKeyStore.ts"
+import { makeKeyring } from "../../../../actors/base/vault/MasterKey.ts"
+import { generateMasterKey } from "../../../../actors/base/vault/MasterKeyStore.ts"
 import { BackupRefused } from "../../../../src/database/BackupRefused.ts"
 
 /** A separate keyring. */

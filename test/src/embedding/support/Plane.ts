@@ -11,7 +11,7 @@ import {
   SvcClient
 } from "../../../../src/index.ts"
 import type { Role, Workspace } from "../../../../schema/records/Workspace.ts"
-import type { User } from "../../../../actors/account/Users.ts"
+import type { User } from "../../../../actors/access/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 

@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Runs } from "../../../../actors/run/Runs.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { suite } from "../../../support/Effect.ts"
 import { approvedApply, begun, farPlane, offerTo, planOn, world } from "../support/FarPlane.ts"
 

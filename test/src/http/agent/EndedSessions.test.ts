@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Fiber, Redacted } from "effect"
 import { RpcClient } from "effect/rpc"
-import { Agents } from "../../../../actors/pool/Agents.ts"
+import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
 import { newKeys, signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
 import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
 import { helloText } from "../../../../schema/agent/AgentProtocol.ts"

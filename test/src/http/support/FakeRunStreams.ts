@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { RunStreams } from "../../../../actors/run/Runs.ts"
+import { RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import type { RunEvent, RunLogEntry } from "../../../../schema/events/RunEvent.ts"
 
 const at = "2026-01-01T00:00:00.000Z"

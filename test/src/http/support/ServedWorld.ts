@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Redacted } from "effect"
-import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
-import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { AccessTokens } from "../../../../actors/access/account/AccessTokens.ts"
+import { Sessions } from "../../../../actors/access/account/Sessions.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { controlPlaneOf } from "../../../../src/Composition.ts"

@@ -22,7 +22,7 @@ import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol
 import type { CarriedFile } from "../../../../schema/agent/CarriedFile.ts"
 import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
-import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import { sealingKey } from "../../../../actors/running/agent-pool/ServerKeys.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { agentRoutes } from "../../../../src/http/AgentRoutes.ts"

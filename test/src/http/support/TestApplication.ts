@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, References } from "effect"
-import { Operators } from "../../../../actors/account/Operators.ts"
+import { Operators } from "../../../../actors/access/account/Operators.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
 import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
+import { AccessTokens } from "../../../../actors/access/account/AccessTokens.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
-import { AutomationMembers } from "../../../../actors/member/AutomationMembers.ts"
-import { AutomationTokens } from "../../../../actors/member/AutomationTokens.ts"
+import { AutomationMembers } from "../../../../actors/access/member/AutomationMembers.ts"
+import { AutomationTokens } from "../../../../actors/access/member/AutomationTokens.ts"
 import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { world } from "./World.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Principal } from "../../../../actors/credential/Principal.ts"
+import type { Principal } from "../../../../actors/base/credential/Principal.ts"
 import {
   CapsuleId,
   CompatibilityReportId,

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
+import type { StaticClientDocument } from "../../../../../actors/access/issuer/StaticClientConfig.ts"
 import { fetchServer } from "../../../../support/FetchServer.ts"
 
 /** An application whose callback belongs to a broker that redirects on to another origin, as many do. */

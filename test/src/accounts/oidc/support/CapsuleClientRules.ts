@@ -1,5 +1,5 @@
 import { Effect, Redacted } from "effect"
-import { CapsuleClients } from "../../../../../actors/identity/CapsuleClients.ts"
+import { CapsuleClients } from "../../../../../actors/access/issuer/CapsuleClients.ts"
 import { namedRun } from "../../../../support/NamedIds.ts"
 import {
   basicAuth,

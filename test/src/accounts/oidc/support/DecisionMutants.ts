@@ -1,6 +1,6 @@
 import type { Mutant } from "./MutantIssuer.ts"
 
-const identity = (file: string) => `actors/identity/${file}.ts`
+const identity = (file: string) => `actors/access/issuer/${file}.ts`
 
 /** One-line faults in decisions, each with the check that must fail. Real clients alone miss several of them. */
 export const decisionMutants: ReadonlyArray<Mutant> = [

@@ -17,7 +17,7 @@ export interface Mutant {
 }
 
 const root = new URL("../../../../../", import.meta.url).pathname
-const folders = ["actors/identity", "src/accounts/oidc"] as const
+const folders = ["actors/access/issuer", "src/accounts/oidc"] as const
 
 const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServices.ts"] as const
 

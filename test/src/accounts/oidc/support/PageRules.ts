@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Users } from "../../../../../actors/account/Users.ts"
+import { Users } from "../../../../../actors/access/account/Users.ts"
 import { serviceContext } from "../../../../../actors/Command.ts"
 import { newWorkspace } from "../../../../support/Accounts.ts"
 import {

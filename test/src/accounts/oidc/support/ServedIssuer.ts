@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
-import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
+import type { StaticClientDocument } from "../../../../../actors/access/issuer/StaticClientConfig.ts"
 import { testAccounts } from "../../../../support/Accounts.ts"
 import { fetchServer } from "../../../../support/FetchServer.ts"
 import { clientDocument, issuerSettings, mounted, TestIssuer } from "./IssuerFixture.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CapsuleClients, capsuleClientId } from "../../../../../actors/identity/CapsuleClients.ts"
+import { CapsuleClients, capsuleClientId } from "../../../../../actors/access/issuer/CapsuleClients.ts"
 import { newWorkspace } from "../../../../support/Accounts.ts"
 import {
   authorization,

@@ -1,0 +1,224 @@
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { ApiError, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
+import { limitsOf } from "../../../schema/records/TokenLimits.ts"
+import type { AccountToken, AccountTokenInventory } from "../../../schema/records/AccountToken.ts"
+import { AccessTokenId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
+import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import { Memberships } from "../../ledger/workspace/Memberships.ts"
+import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
+import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
+import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
+import { readTokenPage } from "./TokenPage.ts"
+import { ScopesJson, TokenRow } from "./TokenRow.ts"
+
+const defaultLifetime = retention.personalToken.after
+const longestLifetime = retention.longestPersonalToken.after
+const publicPrefixLength = 12
+
+export interface NewAccessToken {
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly workspaceId?: WorkspaceId | undefined
+  /** ISO 8601; 90 days from now if absent, at most 366 days. */
+  readonly expiresAt?: string | undefined
+  /** The creator of an automation's token; absent for a person's own. */
+  readonly createdBy?: string | undefined
+}
+
+export interface CreatedAccessToken {
+  /** Shown only once. */
+  readonly secret: Redacted.Redacted
+  readonly token: AccountToken
+}
+
+/** Personal access tokens, as their owner manages them. */
+export class AccessTokens extends Context.Service<
+  AccessTokens,
+  {
+    readonly catalog: ReadonlyArray<ScopeEntry>
+    /**
+     * Fails with `invalid_request` for invalid scopes or times, `permission_denied` for a Workspace the owner does not belong to,
+     * and `not_found` for an account that does not exist or is locked.
+     */
+    readonly create: (
+      context: CommandContext,
+      subject: string,
+      request: NewAccessToken
+    ) => Effect.Effect<CreatedAccessToken, ApiError>
+    /** Idempotent. Fails with `not_found` for somebody else's token. */
+    readonly revoke: (
+      context: CommandContext,
+      subject: string,
+      tokenId: AccessTokenId
+    ) => Effect.Effect<AccountToken, ApiError>
+    /** All tokens, oldest first. */
+    readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
+    /** The versioned inventory; a cursor that is malformed or whose token is gone fails with `invalid_request`. */
+    readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
+  }
+>()("svc/account/AccessTokens") {
+  static readonly layer = Layer.effect(
+    AccessTokens,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const audit = yield* Audit
+  const cursors = yield* Cursors
+  const memberships = yield* Memberships
+  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const catalog = scopeCatalog(yield* ExtensionScopes)
+
+  const findOwn = SqlSchema.findAll({
+    Request: Schema.Struct({ subject: Schema.String, tokenId: AccessTokenId }),
+    Result: AccessTokenRow,
+    execute: ({ subject, tokenId }) =>
+      sql`SELECT ${sql.literal(accessTokenColumns)} FROM access_tokens WHERE token_id = ${tokenId} AND subject = ${subject}`
+  })
+
+  const expiry = Effect.fnUntraced(function* (asked: string | undefined) {
+    const at = yield* DateTime.now
+    if (asked === undefined) return DateTime.formatIso(DateTime.addDuration(at, defaultLifetime))
+    const latest = DateTime.formatIso(DateTime.addDuration(at, longestLifetime))
+    return asked > DateTime.formatIso(at) && asked <= latest
+      ? asked
+      : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
+  })
+
+  /** A token limited to a Project in another Workspace would not grant access to anything, for no visible reason. */
+  const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
+    const named = limitsOf(scopes)?.projectIds ?? []
+    if (named.length === 0) return
+    const found = yield* Effect.orDie(
+      sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId ?? null} AND ${sql.in("id", named)}`
+    )
+    if (found.length < named.length) return yield* invalidRequest("scopes: the Workspace has no such Project.")
+  })
+
+  const insert = Effect.fnUntraced(function* (
+    subject: string,
+    request: NewAccessToken,
+    secret: Redacted.Redacted,
+    expiresAt: string
+  ) {
+    const tokenId = yield* newId(AccessTokenId, "pat").pipe(provideCaptured(random))
+    yield* sql`INSERT INTO access_tokens ${TokenRow.values(sql, {
+      token_id: tokenId,
+      secret_hash: secretHash(secret),
+      subject,
+      name: request.name,
+      prefix: Redacted.value(secret).slice(0, publicPrefixLength),
+      scopes: ScopesJson.write(request.scopes),
+      workspace_id: request.workspaceId ?? null,
+      created_at: yield* now,
+      expires_at: expiresAt,
+      revoked_at: null,
+      last_used_at: null,
+      created_by: request.createdBy ?? null
+    })}`
+    return tokenId
+  })
+
+  const create = Effect.fn("AccessTokens.create")(function* (
+    context: CommandContext,
+    subject: string,
+    request: NewAccessToken
+  ) {
+    const refusal = scopeRefusal(catalog, request.scopes, request.workspaceId !== undefined)
+    if (refusal !== undefined) return yield* refusal
+    const secret = yield* mintSecret("personalToken").pipe(provideCaptured(random))
+    const token = yield* Effect.gen(function* () {
+      if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
+        return yield* new ApiError({
+          code: "permission_denied",
+          message: "workspace_id: the owner of the token is no active member of this Workspace."
+        })
+      }
+      yield* requireProjects(request)
+      const expiresAt = yield* expiry(request.expiresAt)
+      const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
+      if (owner.length === 0) return yield* notFound("Account")
+      const tokenId = yield* insert(subject, request, secret, expiresAt)
+      yield* audit.append({
+        workspaceId: request.workspaceId ?? null,
+        actor: context.actor,
+        action: "token.create",
+        target: { kind: "access_token", id: tokenId },
+        data: { scopes: request.scopes, expiresAt },
+        requestId: context.requestId
+      })
+      const [row] = yield* Effect.orDie(findOwn({ subject, tokenId }))
+      return row ?? (yield* notFound("Token"))
+    }).pipe(transaction(sql))
+    return { secret, token } satisfies CreatedAccessToken
+  })
+
+  const revoke = Effect.fn("AccessTokens.revoke")(function* (
+    context: CommandContext,
+    subject: string,
+    tokenId: AccessTokenId
+  ) {
+    const at = yield* now
+    const revoked = yield* sql`UPDATE access_tokens SET revoked_at = ${at}
+      WHERE token_id = ${tokenId} AND subject = ${subject} AND revoked_at IS NULL RETURNING token_id`
+    const [row] = yield* Effect.orDie(findOwn({ subject, tokenId }))
+    if (row === undefined) return yield* notFound("Token")
+    if (revoked.length > 0) {
+      yield* audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action: "token.revoke",
+        target: { kind: "access_token", id: tokenId },
+        requestId: context.requestId
+      })
+    }
+    return row
+  }, transaction(sql))
+
+  const readPage = Effect.fnUntraced(function* (binding: CursorBinding, page: PageRequest) {
+    const [createdAt, tokenId] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+    const anchor = createdAt === undefined || tokenId === undefined ? undefined : { createdAt, tokenId }
+    const found = yield* readTokenPage(binding.subject, page.limit, anchor).pipe(Effect.provideService(ReadSql, read))
+    const last = found.tokens.at(-1)
+    const nextCursor =
+      found.more && last !== undefined ? yield* cursors.encode(binding, [last.created_at, last.token_id]) : undefined
+    return { ...found, nextCursor }
+  })
+
+  return AccessTokens.of({
+    catalog,
+    create,
+    revoke,
+    list: Effect.fn("AccessTokens.list")(function* (subject, page) {
+      // An automation's tokens are listed by other people: the cursor belongs to the caller as well.
+      const binding = { route: "account.tokens", subject, filter: [page.subject] }
+      const { nextCursor, tokens } = yield* readPage(binding, page)
+      return { items: tokens, nextCursor }
+    }),
+    inventory: Effect.fn("AccessTokens.inventory")(function* (subject, page) {
+      const found = yield* readPage({ route: "account.tokens.inventory.v1", subject }, page)
+      return {
+        kind: "svc.account-pat-inventory@v1",
+        tokens: found.tokens,
+        total: found.total,
+        returned: found.tokens.length,
+        limit: page.limit,
+        truncated: found.more,
+        next_cursor: found.nextCursor ?? null
+      } as const
+    })
+  })
+})

@@ -1,0 +1,41 @@
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+
+/** Soon after startup, so that a server that restarts often also cleans up. */
+const first = Duration.minutes(1)
+const every = Duration.hours(6)
+const keepEnded = retention.endedSession.after
+
+/**
+ * Deletes sessions, links and challenges some time after they have expired or been revoked. Tokens are kept, since their
+ * inventory includes revoked ones.
+ */
+export class AccountCleanup extends Context.Service<
+  AccountCleanup,
+  {
+    /** Runs automatically a minute after startup, and every six hours. */
+    readonly purge: Effect.Effect<void>
+  }
+>()("svc/account/AccountCleanup") {
+  static readonly layer = Layer.effect(
+    AccountCleanup,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const purge = Effect.gen(function* () {
+        const at = yield* DateTime.now
+        const before = DateTime.formatIso(DateTime.subtractDuration(at, keepEnded))
+        yield* sql`DELETE FROM account_sessions WHERE expires_at < ${before} OR revoked_at < ${before}`
+        yield* sql`DELETE FROM setup_links WHERE expires_at < ${before}`
+        yield* sql`DELETE FROM address_changes WHERE expires_at < ${before}`
+        yield* sql`DELETE FROM account_notices WHERE seen_at < ${before}`
+        yield* sql`DELETE FROM passkey_challenges WHERE expires_at < ${DateTime.formatIso(at)}`
+      }).pipe(transaction(sql), Effect.withSpan("AccountCleanup.purge"))
+      const guarded = Effect.catchCause(purge, (cause) => Effect.logWarning("Ended sessions were not forgotten", cause))
+      const again = Effect.forever(Effect.andThen(guarded, Effect.sleep(every)))
+      yield* Effect.forkScoped(Effect.andThen(Effect.sleep(first), again))
+      return AccountCleanup.of({ purge })
+    })
+  )
+}

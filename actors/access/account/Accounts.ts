@@ -1,0 +1,53 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { bearerPrefixes } from "../../base/credential/BearerSecret.ts"
+import { invalidToken } from "../../base/credential/CredentialRefusal.ts"
+import type { Principal } from "../../base/credential/Principal.ts"
+import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { Sessions } from "./Sessions.ts"
+import { TokenAuthority } from "./TokenAuthority.ts"
+import { StoredUser } from "./UserRow.ts"
+
+const accountNotOpen = new ApiError({
+  code: "unauthenticated",
+  message: "There is no such account, or it is disabled or deleted."
+})
+
+/** Resolves the credential of a request to the person behind it. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    /** Fails with `invalid_token` unless it is a valid bearer token; a session's secret is not. */
+    readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /** Fails with `unauthenticated` unless it is an open session. */
+    readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /** Fails with `unauthenticated` unless the account exists and is open, whether it belongs to a person or an automation. */
+    readonly requireOpen: (subject: string) => Effect.Effect<void, ApiError>
+  }
+>()("svc/account/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const tokens = yield* TokenAuthority
+      const sessions = yield* Sessions
+      const read = yield* ReadSql
+      const memory = yield* ReadMemory
+      const isOpen = memory.untilCommit((subject) =>
+        Effect.map(
+          StoredUser.some(read, "status")`SELECT status FROM users WHERE subject = ${subject}`,
+          ([user]) => user?.status === "active"
+        ).pipe(Effect.orDie)
+      )
+      return Accounts.of({
+        authenticateBearer: (token) =>
+          Redacted.value(token).startsWith(bearerPrefixes.personalToken)
+            ? tokens.authenticate(token)
+            : Effect.fail(invalidToken()),
+        authenticateSession: sessions.authenticate,
+        requireOpen: (subject) =>
+          Effect.flatMap(isOpen(subject), (open) => (open ? Effect.void : Effect.fail(accountNotOpen)))
+      })
+    })
+  )
+}

@@ -1,0 +1,117 @@
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import type { RelyingParty } from "./NewPasskeys.ts"
+import type { PasskeyAssertion } from "./PasskeyResponse.ts"
+import { Passkeys } from "./Passkeys.ts"
+import { PasswordSignIn } from "./PasswordSignIn.ts"
+import { SecondFactors } from "./SecondFactors.ts"
+import { Sessions } from "./Sessions.ts"
+import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.ts"
+import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
+import { availableSignInMethods, type OfferedSignInMethods } from "./SignInMethods.ts"
+
+/** The session of the person who is confirming their identity. */
+export interface ConfirmedSession {
+  readonly subject: string
+  readonly sessionId: string
+  readonly requestId?: string | undefined
+}
+
+/** How a person can confirm their identity. */
+export interface ConfirmationWays {
+  readonly password: boolean
+  /** Whether the password also requires the code of a second factor. */
+  readonly code: boolean
+  readonly passkeys: boolean
+  readonly upstream: boolean
+}
+
+/**
+ * Confirmation of identity by a signed-in person: a sensitive action requires a confirmation within the last five minutes, in the
+ * same session. Signing in also confirms the identity, except through the upstream provider, which may remember people for days.
+ */
+export class Confirmations extends Context.Service<
+  Confirmations,
+  {
+    /** The sign-in methods that the person has and the installation currently offers. */
+    readonly ways: (subject: string, offered: OfferedSignInMethods) => Effect.Effect<ConfirmationWays>
+    /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
+    readonly byPassword: (
+      session: ConfirmedSession,
+      password: Redacted.Redacted,
+      code: Redacted.Redacted | undefined
+    ) => Effect.Effect<void, ApiError>
+    readonly passkeyOptions: (
+      party: RelyingParty,
+      session: ConfirmedSession
+    ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
+    /** Fails with `permission_denied` for a response that fails verification, or that comes from somebody else's passkey. */
+    readonly byPasskey: (
+      session: ConfirmedSession,
+      party: RelyingParty,
+      answer: PasskeyAssertion
+    ) => Effect.Effect<void, ApiError>
+    /**
+     * The caller has verified that the person with this identity has just signed in at the provider. Fails with `not_yours` if
+     * the identity does not belong to an active person, and with `unauthenticated` if the session is not theirs.
+     */
+    readonly byUpstream: (
+      sessionId: string,
+      identity: UpstreamIdentity,
+      requestId: string | undefined
+    ) => Effect.Effect<void, ApiError | UpstreamRefused>
+  }
+>()("svc/account/Confirmations") {
+  static readonly layer = Layer.effect(
+    Confirmations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sessions = yield* Sessions
+      const passwords = yield* PasswordSignIn
+      const passkeys = yield* Passkeys
+      const factors = yield* SecondFactors
+      const identities = yield* UpstreamIdentities
+
+      return Confirmations.of({
+        ways: Effect.fn("Confirmations.ways")(
+          function* (subject, offered) {
+            const kinds = new Set((yield* availableSignInMethods(subject, offered)).map(({ kind }) => kind))
+            return {
+              password: kinds.has("password"),
+              code: (yield* factors.read(subject)).active,
+              passkeys: kinds.has("passkey"),
+              upstream: kinds.has("upstream")
+            }
+          },
+          Effect.orDie,
+          Effect.provideService(SqlClient.SqlClient, sql)
+        ),
+        byPassword: Effect.fn("Confirmations.byPassword")(function* (
+          { requestId, sessionId, subject },
+          password,
+          code
+        ) {
+          const isFactorProven = yield* passwords.prove(subject, password, code)
+          yield* Effect.gen(function* () {
+            // The factor may have been turned on since.
+            if (!isFactorProven) yield* factors.require(subject, undefined)
+            yield* sessions.confirm(subject, sessionId, "password", requestId)
+          }).pipe(transaction(sql))
+        }),
+        passkeyOptions: passkeys.proofOptions,
+        byPasskey: Effect.fn("Confirmations.byPasskey")(function* (session, party, answer) {
+          yield* passkeys.prove(party, session, answer)
+          yield* sessions.confirm(session.subject, session.sessionId, "passkey", session.requestId)
+        }),
+        byUpstream: Effect.fn("Confirmations.byUpstream")(function* (sessionId, identity, requestId) {
+          const owner = yield* identities.ownerOf(identity)
+          if (Option.isNone(owner)) return yield* refusedFor("not_yours")
+          yield* sessions.confirm(owner.value, sessionId, "upstream", requestId)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../../base/Identity.ts"
+import { StoredUser } from "./UserRow.ts"
+
+/**
+ * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row is kept, since the
+ * operation history names its subject; the address becomes free again.
+ */
+export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`UPDATE account_sessions SET revoked_at = ${at} WHERE subject = ${subject} AND revoked_at IS NULL`
+  yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE subject = ${subject} AND revoked_at IS NULL`
+  yield* sql`DELETE FROM user_passwords WHERE subject = ${subject}`
+  yield* sql`DELETE FROM passkeys WHERE subject = ${subject}`
+  yield* sql`DELETE FROM passkey_challenges WHERE subject = ${subject}`
+  yield* sql`DELETE FROM upstream_identities WHERE subject = ${subject}`
+  yield* sql`DELETE FROM upstream_sign_ins WHERE link_subject = ${subject}`
+  yield* sql`DELETE FROM totp_factors WHERE subject = ${subject}`
+  yield* sql`DELETE FROM recovery_codes WHERE subject = ${subject}`
+  yield* sql`DELETE FROM address_changes WHERE subject = ${subject}`
+  yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
+  yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
+  // No real address has this ending (RFC 2606).
+  const gone = {
+    email: `${subject}@deleted.invalid`,
+    email_proof: null,
+    display_name: null,
+    is_operator: 0,
+    updated_at: at
+  } as const
+  yield* sql`UPDATE users SET ${StoredUser.changes(sql, { ...gone, status: "deleted" })} WHERE subject = ${subject}`
+}, Effect.orDie)

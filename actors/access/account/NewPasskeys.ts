@@ -1,0 +1,183 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import type { PasskeyRegistration } from "./PasskeyResponse.ts"
+import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
+
+/**
+ * The library, loaded at the first use of a passkey, since it is most of a megabyte. Attestation is never asked for, so it has no
+ * roots to verify: otherwise it would fetch lists of revoked certificates from addresses in an answer.
+ */
+export const webauthn = Effect.promise(async () => {
+  const library = await import("@simplewebauthn/server")
+  for (const identifier of ["android-key", "android-safetynet", "apple"] as const) {
+    library.SettingsService.setRootCertificates({ identifier, certificates: [] })
+  }
+  return library
+})
+
+/** 1,023 bytes (WebAuthn Level 3, 7.1 step 25) as base64url. */
+const longestCredentialId = 1364
+
+/** The site that passkeys belong to. */
+export interface RelyingParty {
+  /** Host name of the public origin; passkeys do not work with IP addresses. */
+  readonly id: string
+  readonly origin: string
+  readonly name: string
+}
+
+export const Passkey = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  backedUp: Schema.Boolean,
+  createdAt: Timestamp,
+  lastUsedAt: Schema.NullOr(Timestamp)
+})
+export type Passkey = typeof Passkey.Type
+
+/** How the person is named in the browser's passkey dialog. */
+export interface PasskeyHolder {
+  readonly subject: string
+  readonly email: string
+  readonly displayName: string | undefined
+  /** The person's passkeys; a device that has one of them does not create a second. */
+  readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
+}
+
+/** A passkey whose ceremony has been verified, with its key sealed, before it is stored. */
+export interface VerifiedPasskey {
+  readonly passkey: Passkey
+  readonly credentialId: string
+  readonly sealedKey: string
+  readonly counter: number
+  readonly transports: ReadonlyArray<string>
+  readonly deviceType: string
+}
+
+export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public_key", workspaceId: null, rowId: id })
+
+export const refusedRegistration = () =>
+  invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
+
+/** The options for the browser. The passkey identifies its person (resident), and user verification is required. */
+export const creationOptions = (
+  party: RelyingParty,
+  holder: PasskeyHolder,
+  challenge: Uint8Array<ArrayBuffer>
+): Effect.Effect<PublicKeyCredentialCreationOptionsJSON> =>
+  Effect.flatMap(webauthn, ({ generateRegistrationOptions }) =>
+    Effect.promise(() =>
+      generateRegistrationOptions({
+        rpName: party.name,
+        rpID: party.id,
+        userID: new TextEncoder().encode(holder.subject),
+        userName: holder.email,
+        userDisplayName: holder.displayName ?? holder.email,
+        challenge,
+        excludeCredentials: holder.known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+        authenticatorSelection: { residentKey: "required", userVerification: "required" }
+      })
+    )
+  )
+
+/** The only writer of new passkeys. The caller knows whose passkey it is, and that the challenge was issued to that person. */
+export class NewPasskeys extends Context.Service<
+  NewPasskeys,
+  {
+    /** Fails with `invalid_request` if the response fails verification. Writes nothing. */
+    readonly verify: (
+      party: RelyingParty,
+      name: string,
+      challenge: string,
+      answer: PasskeyRegistration
+    ) => Effect.Effect<VerifiedPasskey, ApiError>
+    /** Must run in the caller's transaction. Fails with `failed_precondition` if the passkey is already known. */
+    readonly insert: (
+      context: CommandContext,
+      subject: string,
+      verified: VerifiedPasskey
+    ) => Effect.Effect<Passkey, ApiError>
+  }
+>()("svc/account/NewPasskeys") {
+  static readonly layer = Layer.effect(
+    NewPasskeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const vault = yield* Vault
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+
+      const verify = Effect.fn("NewPasskeys.verify")(function* (
+        party: RelyingParty,
+        name: string,
+        challenge: string,
+        answer: PasskeyRegistration
+      ) {
+        const { verifyRegistrationResponse } = yield* webauthn
+        const verified = yield* Effect.tryPromise({
+          try: () =>
+            verifyRegistrationResponse({
+              response: { ...answer, clientExtensionResults: {} },
+              expectedChallenge: challenge,
+              expectedOrigin: party.origin,
+              expectedRPID: party.id,
+              requireUserVerification: true
+            }),
+          catch: refusedRegistration
+        })
+        if (!verified.verified) return yield* refusedRegistration()
+        const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
+        if (credential.id.length > longestCredentialId) return yield* refusedRegistration()
+        const id = yield* newId(Schema.String, "pky").pipe(provideCaptured(random))
+        return {
+          passkey: { id, name, backedUp: credentialBackedUp, createdAt: yield* now, lastUsedAt: null },
+          credentialId: credential.id,
+          sealedKey: yield* vault.seal(passkeySeal(id), Redacted.make<Uint8Array>(credential.publicKey)),
+          counter: credential.counter,
+          transports: answer.response.transports ?? [],
+          deviceType: credentialDeviceType
+        } satisfies VerifiedPasskey
+      })
+
+      const insert = Effect.fn("NewPasskeys.insert")(function* (
+        context: CommandContext,
+        subject: string,
+        { counter, credentialId, deviceType, passkey, sealedKey, transports }: VerifiedPasskey
+      ) {
+        const inserted = yield* sql`INSERT INTO passkeys ${PasskeyRow.values(sql, {
+          id: passkey.id,
+          subject,
+          credential_id: credentialId,
+          public_key: sealedKey,
+          counter,
+          transports: TransportsJson.write(transports),
+          device_type: deviceType,
+          backed_up: passkey.backedUp ? 1 : 0,
+          name: passkey.name,
+          created_at: passkey.createdAt,
+          last_used_at: null
+        })} ON CONFLICT (credential_id) DO NOTHING RETURNING id`.pipe(Effect.orDie)
+        if (inserted.length === 0) return yield* failedPrecondition("This passkey is registered already.")
+        yield* audit.append({
+          workspaceId: null,
+          actor: context.actor,
+          action: "passkey.create",
+          target: { kind: "passkey", id: passkey.id },
+          requestId: context.requestId
+        })
+        return passkey
+      })
+
+      return NewPasskeys.of({ verify, insert })
+    })
+  )
+}

@@ -1,0 +1,74 @@
+import { DateTime, Effect, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { PasskeyChallengeRow } from "./PasskeyRow.ts"
+
+const validFor = retention.passkeyChallenge.after
+const challengeBytes = 32
+
+/** The purpose of a challenge, with the session that asked for it; for a setup, with its link. */
+export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
+
+/** A new challenge, valid for five minutes and one response. `subject` is the person who may respond to it, if known. */
+export const issueChallenge = Effect.fn("issueChallenge")(function* (
+  purpose: ChallengePurpose,
+  subject: string | null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = new Uint8Array(yield* random.randomBytes(challengeBytes))
+  const at = yield* DateTime.now
+  yield* sql`DELETE FROM passkey_challenges WHERE expires_at <= ${DateTime.formatIso(at)}`
+  yield* sql`INSERT INTO passkey_challenges ${PasskeyChallengeRow.values(sql, {
+    id: yield* newId(Schema.String, "pkc"),
+    challenge: Base64Url.encode(bytes),
+    purpose,
+    subject,
+    expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
+  })}`
+  return bytes
+}, Effect.orDie)
+
+/**
+ * Consumes the challenge of a setup link: returns the subject it was issued to, or `undefined` where {@link spendChallenge} would
+ * return false.
+ */
+export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const purpose: ChallengePurpose = `setup:${linkId}`
+  const [spent] = yield* PasskeyChallengeRow.some(sql, "subject")`DELETE FROM passkey_challenges
+    WHERE challenge = ${challenge} AND purpose = ${purpose} AND expires_at > ${yield* now} RETURNING subject`
+  return spent?.subject ?? undefined
+}, Effect.orDie)
+
+/** Consumes the challenge; false when it is unknown, used, expired, or was issued for another purpose or person. */
+export const spendChallenge = Effect.fn("spendChallenge")(function* (
+  challenge: string,
+  purpose: ChallengePurpose,
+  subject: string | null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const spent = yield* sql`DELETE FROM passkey_challenges
+    WHERE challenge = ${challenge} AND purpose = ${purpose} AND COALESCE(subject, '') = ${subject ?? ""}
+      AND expires_at > ${yield* now} RETURNING id`
+  return spent.length === 1
+}, Effect.orDie)
+
+// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), but the library accepts responses from a frame if
+// the browser does not name the page around it.
+const ClientData = Schema.Struct({
+  challenge: Schema.String,
+  crossOrigin: Schema.optionalKey(Schema.Literal(false)),
+  topOrigin: Schema.optionalKey(Schema.Never)
+})
+const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
+
+/** The challenge named in a response; empty if the response names none, or was created inside a frame on another site. */
+export const claimedChallenge = (clientDataJSON: string): string => {
+  const text = Base64Url.decodeString(clientDataJSON)
+  const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined
+  return data?._tag === "Some" ? data.value.challenge : ""
+}

@@ -1,0 +1,234 @@
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { base32, now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { AccountNotices } from "./AccountNotices.ts"
+import { TotpRow } from "./FactorRows.ts"
+import type { NoticeKind } from "./ProfileRows.ts"
+import { issueRecoveryCodes, recoveryCodesLeft, spendRecoveryCode } from "./RecoveryCodes.ts"
+import { stepOf } from "./Totp.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+// As long as the digest, as RFC 4226 recommends.
+const secretBytes = 20
+/** A six-digit code can be guessed, so five wrong codes block further attempts for a while. */
+const mostFailures = 5
+const failureWindow = Duration.toMillis(Duration.minutes(15))
+
+export interface SecondFactor {
+  readonly active: boolean
+  /** Number of unused recovery codes. */
+  readonly recoveryCodes: number
+}
+
+const seal = (subject: string) => ({ table: "totp_factors", column: "secret", workspaceId: null, rowId: subject })
+
+const required = (message: string) => new ApiError({ code: "second_factor_required", message })
+const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
+const wrong = required("The code is wrong, too old, or was used before.")
+
+/** Seconds left in the lockout that follows too many wrong codes. */
+const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
+  if (failing_since === null || failures < mostFailures) return 0
+  return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)
+}
+
+/**
+ * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or one of the
+ * recovery codes they wrote down. Each code is accepted once.
+ */
+export class SecondFactors extends Context.Service<
+  SecondFactors,
+  {
+    readonly read: (subject: string) => Effect.Effect<SecondFactor>
+    /**
+     * A new secret in base32, with no effect until its first code is entered. Fails with `failed_precondition` while a factor is
+     * active.
+     */
+    readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
+    /**
+     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` if no setup is
+     * pending or a factor is already active, and as `require` does.
+     */
+    readonly activate: (
+      context: CommandContext,
+      subject: string,
+      code: Redacted.Redacted
+    ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, ApiError>
+    /** New recovery codes; the previous ones are revoked. Fails with `failed_precondition` if no factor is active. */
+    readonly renewCodes: (
+      context: CommandContext,
+      subject: string
+    ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, ApiError>
+    /** Idempotent. */
+    readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void>
+    /**
+     * Consumes the code that accompanies a correct password, if the person has a second factor; whether there was a factor that
+     * the code proved. Fails with `second_factor_required` when it is missing or wrong, and with `rate_limited` after five wrong
+     * ones.
+     */
+    readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<boolean, ApiError>
+  }
+>()("svc/account/SecondFactors") {
+  static readonly layer = Layer.effect(
+    SecondFactors,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const audit = yield* Audit
+  const notices = yield* AccountNotices
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
+
+  const find = Effect.fnUntraced(function* (subject: string) {
+    const [row] = yield* TotpRow.rows(sql)`SELECT * FROM totp_factors WHERE subject = ${subject}`
+    return row
+  }, Effect.orDie)
+
+  const change = (row: TotpRow, values: Partial<TotpRow>) =>
+    sql`UPDATE totp_factors SET ${TotpRow.changes(sql, values)} WHERE subject = ${row.subject}`
+
+  const note = (context: CommandContext, subject: string, action: string, kind: NoticeKind) =>
+    Effect.andThen(
+      audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action,
+        target: { kind: "user", id: subject },
+        requestId: context.requestId
+      }),
+      notices.write(subject, kind)
+    )
+
+  const spendTotp = Effect.fnUntraced(function* (row: TotpRow, code: string, millis: number) {
+    const secret = yield* Effect.orDie(vault.open(seal(row.subject), row.secret))
+    const step = stepOf(Redacted.value(secret), code, millis, row.last_step)
+    if (step === undefined) return false
+    yield* change(row, { last_step: step, failures: 0, failing_since: null })
+    return true
+  })
+
+  const spendRecovery = Effect.fnUntraced(function* (row: TotpRow, code: string) {
+    // A factor that is not active yet has no codes.
+    if (row.activated_at === null || !(yield* spendRecoveryCode(row.subject, code))) return false
+    yield* change(row, { failures: 0, failing_since: null })
+    yield* notices.write(row.subject, "recovery_code_used", String(yield* recoveryCodesLeft(row.subject)))
+    return true
+  })
+
+  /** The result of checking a code. The attempt is counted and committed, so that no failure can undo it. */
+  const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
+    const millis = yield* Clock.currentTimeMillis
+    const wait = lockedFor(row, millis)
+    if (wait > 0) return wait
+    const code = Redacted.value(given).replaceAll(/\s/g, "")
+    const accepted = /^[0-9]{6}$/.test(code) ? yield* spendTotp(row, code, millis) : yield* spendRecovery(row, code)
+    if (accepted) return "accepted" as const
+    const open = row.failing_since !== null && Date.parse(row.failing_since) + failureWindow > millis
+    const failing = open ? { failures: row.failures + 1 } : { failures: 1, failing_since: yield* now }
+    yield* change(row, failing)
+    return "wrong" as const
+  }, Effect.orDie)
+
+  const settle = (outcome: "accepted" | "wrong" | number): Effect.Effect<void, ApiError> => {
+    if (outcome === "accepted") return Effect.void
+    if (outcome === "wrong") return Effect.fail(wrong)
+    return Effect.fail(
+      new ApiError({
+        code: "rate_limited",
+        message: "Too many wrong codes. Wait before trying again.",
+        retryAfter: outcome
+      })
+    )
+  }
+
+  return SecondFactors.of({
+    read: Effect.fn("SecondFactors.read")(function* (subject) {
+      const row = yield* find(subject)
+      const active = row !== undefined && row.activated_at !== null
+      return { active, recoveryCodes: active ? yield* recoveryCodesLeft(subject) : 0 }
+    }, provideCaptured(services)),
+    begin: Effect.fn("SecondFactors.begin")(
+      function* (subject) {
+        if ((yield* find(subject))?.activated_at != null) {
+          return yield* failedPrecondition("A second factor is active. Remove it before you set up another one.")
+        }
+        const passwords = yield* sql`SELECT subject FROM user_passwords WHERE subject = ${subject}`
+        if (passwords.length === 0) {
+          return yield* failedPrecondition("A second factor protects a password, and this account has none.")
+        }
+        const random = yield* SecureRandom.SecureRandom
+        const secret = yield* random.randomBytes(secretBytes)
+        yield* sql`DELETE FROM totp_factors WHERE subject = ${subject}`
+        yield* sql`INSERT INTO totp_factors ${TotpRow.values(sql, {
+          subject,
+          secret: yield* vault.seal(seal(subject), Redacted.make<Uint8Array>(secret)),
+          created_at: yield* now,
+          activated_at: null,
+          last_step: null,
+          failures: 0,
+          failing_since: null
+        })}`
+        return Redacted.make(base32(secret).toUpperCase())
+      },
+      transaction(sql),
+      provideCaptured(services)
+    ),
+    activate: Effect.fn("SecondFactors.activate")(function* (context, subject, code) {
+      const outcome = yield* Effect.gen(function* () {
+        const row = yield* find(subject)
+        if (row === undefined || row.activated_at !== null) {
+          return yield* failedPrecondition("No second factor is being set up. Begin again.")
+        }
+        const spent = yield* spend(row, code)
+        if (spent !== "accepted") return spent
+        yield* change(row, { activated_at: yield* now })
+        const codes = yield* issueRecoveryCodes(subject)
+        yield* note(context, subject, "account.second_factor", "second_factor_on")
+        return { codes }
+      }).pipe(transaction(sql))
+      if (typeof outcome === "object") return outcome.codes
+      yield* settle(outcome)
+      return []
+    }, provideCaptured(services)),
+    renewCodes: Effect.fn("SecondFactors.renewCodes")(
+      function* (context, subject) {
+        if ((yield* find(subject))?.activated_at == null) {
+          return yield* failedPrecondition("Recovery codes stand in for a second factor, and none is active.")
+        }
+        const codes = yield* issueRecoveryCodes(subject)
+        yield* note(context, subject, "account.recovery_codes", "recovery_codes")
+        return codes
+      },
+      transaction(sql),
+      provideCaptured(services)
+    ),
+    remove: Effect.fn("SecondFactors.remove")(
+      function* (context, subject) {
+        const removed = yield* sql`DELETE FROM totp_factors WHERE subject = ${subject} RETURNING activated_at`
+        yield* sql`DELETE FROM recovery_codes WHERE subject = ${subject}`
+        if (removed.length > 0) yield* note(context, subject, "account.second_factor_remove", "second_factor_off")
+      },
+      transaction(sql),
+      Effect.orDie
+    ),
+    require: Effect.fn("SecondFactors.require")(function* (subject, code) {
+      const outcome = yield* Effect.gen(function* () {
+        const row = yield* find(subject)
+        if (row === undefined || row.activated_at === null) return "absent" as const
+        return code === undefined ? ("missing" as const) : yield* spend(row, code)
+      }).pipe(transaction(sql))
+      if (outcome === "absent") return false
+      yield* outcome === "missing" ? Effect.fail(missing) : settle(outcome)
+      return true
+    }, provideCaptured(services))
+  })
+})

@@ -1,0 +1,284 @@
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { Audit, type AuditEntry } from "../../base/audit/Audit.ts"
+import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { Grants } from "../issuer/Grants.ts"
+import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
+import { unauthenticated } from "../../base/credential/CredentialRefusal.ts"
+import type { Principal } from "../../base/credential/Principal.ts"
+import { SessionRow } from "./SessionRow.ts"
+
+/** How long a session lasts after its last use. */
+export const sessionLifetime = retention.session.after
+// Extending a session is a write: it is done often enough to keep the 30 days, but not on every request.
+const slideEveryMillis = Duration.toMillis(Duration.hours(1))
+
+export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
+export type SessionMethod = typeof SessionMethod.Type
+
+/** The ways a person can confirm their identity. */
+export type ConfirmationMethod = Exclude<SessionMethod, "setup">
+
+/** A provider may sign in somebody who last authenticated there long ago; every other way requires the person to be present. */
+const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
+
+/** A session as its owner sees it. */
+export const AccountSession = Schema.Struct({
+  id: Schema.String,
+  method: SessionMethod,
+  userAgent: Schema.NullOr(Schema.String),
+  createdAt: Timestamp,
+  lastSeenAt: Timestamp,
+  expiresAt: Timestamp
+})
+export type AccountSession = typeof AccountSession.Type
+
+const SessionId = Schema.String
+
+const AuthRow = Schema.Struct({
+  id: Schema.String,
+  subject: Subject,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  last_seen_at: Timestamp,
+  expires_at: Timestamp,
+  confirmed_at: Schema.NullOr(Timestamp)
+})
+
+/** What every request of a session needs of it. */
+const usableSession = (row: typeof AuthRow.Type) => {
+  const principal: Principal = {
+    credential: "session",
+    credentialId: row.id,
+    subject: row.subject,
+    scopes: "all",
+    ...(row.confirmed_at === null ? {} : { confirmedAt: Date.parse(row.confirmed_at) }),
+    ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+  }
+  return { principal, lastSeenMillis: Date.parse(row.last_seen_at), expiresMillis: Date.parse(row.expires_at) }
+}
+
+export interface OpenSession {
+  readonly secret: Redacted.Redacted
+  readonly session: AccountSession
+}
+
+/**
+ * Sessions of signed-in people. Their start and end are recorded in the operation history. The secret lives in the browser's
+ * cookie; the database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive
+ * it.
+ */
+export class Sessions extends Context.Service<
+  Sessions,
+  {
+    /**
+     * Opens a session of 30 days, extended with each use. `replaces` revokes the browser's previous session; if it belonged to
+     * the same person, its grants to applications move to the new one.
+     */
+    readonly open: (options: {
+      readonly subject: string
+      readonly method: SessionMethod
+      readonly userAgent?: string | undefined
+      /** Confines the session to one Workspace. */
+      readonly workspaceId?: WorkspaceId | undefined
+      readonly replaces?: Redacted.Redacted | undefined
+      readonly requestId?: string | undefined
+    }) => Effect.Effect<OpenSession>
+    /** Fails with `unauthenticated` unless the secret belongs to an open session of a person with an active account. */
+    readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /**
+     * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` if the
+     * session is not theirs or is no longer open.
+     */
+    readonly confirm: (
+      subject: string,
+      sessionId: string,
+      method: ConfirmationMethod,
+      requestId?: string
+    ) => Effect.Effect<void, ApiError>
+    /**
+     * Runs in the transaction of a change that the session asked for earlier. Fails with `unauthenticated` if the session is not
+     * theirs or is no longer open, or if the account is locked.
+     */
+    readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
+    /** The person's open sessions, oldest first. */
+    readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
+    /** Revokes one of the person's own sessions; `not_found` for any other. */
+    readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
+    /**
+     * Revokes all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications are
+     * also revoked, `offline_access` included.
+     */
+    readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
+  }
+>()("svc/account/Sessions") {
+  static readonly layer = Layer.effect(
+    Sessions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const grants = yield* Grants
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const scope = yield* Effect.scope
+      const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, sessionLifetime)))
+
+      const findOpen = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: AuthRow,
+        execute: (hash) =>
+          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at, s.expires_at, s.confirmed_at
+            FROM account_sessions s JOIN users u ON u.subject = s.subject
+            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
+      })
+      const memory = yield* ReadMemory
+      // Expiry is checked on every use.
+      const openSession = memory.untilCommit((hash) =>
+        Effect.map(Effect.orDie(findOpen(hash)), ([row]) => row && usableSession(row))
+      )
+
+      const findOwn = SqlSchema.findAll({
+        Request: Schema.Struct({ subject: Schema.String, at: Schema.String }),
+        Result: AccountSession,
+        execute: ({ subject, at }) =>
+          read`SELECT id, method, user_agent AS "userAgent", created_at AS "createdAt", last_seen_at AS "lastSeenAt",
+              expires_at AS "expiresAt"
+            FROM account_sessions WHERE subject = ${subject} AND revoked_at IS NULL AND expires_at > ${at}
+            ORDER BY created_at, id`
+      })
+
+      const slide = Effect.fnUntraced(
+        function* (id: string) {
+          yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
+          WHERE id = ${id} AND revoked_at IS NULL`
+          // A session may be read within a transaction, which this write does not belong to.
+        },
+        (writing) =>
+          Effect.updateContext(writing, (context: Context.Context<never>) =>
+            Context.omit(sql.transactionService)(context)
+          )
+      )
+
+      /** Revokes the browser's session, whoever owns it. */
+      const replace = Effect.fnUntraced(function* (
+        replaced: Redacted.Redacted,
+        subject: string,
+        session: AccountSession
+      ) {
+        const [old] = yield* SessionRow.some(sql, "id", "subject")`UPDATE account_sessions
+          SET revoked_at = ${session.createdAt}
+          WHERE secret_hash = ${secretHash(replaced)} AND revoked_at IS NULL RETURNING id, subject`
+        if (old === undefined) return
+        yield* old.subject === subject ? grants.continueSession(old.id, session.id) : grants.endSession(old.id)
+      })
+
+      const note = (action: string, subject: string, target: AuditEntry["target"], rest: Partial<AuditEntry>) =>
+        audit.append({ workspaceId: null, actor: { kind: "user", subject }, action, target, ...rest })
+
+      return Sessions.of({
+        open: Effect.fn("Sessions.open")(
+          function* (options) {
+            const secret = yield* mintSecret("session")
+            const createdAt = yield* now
+            const session: AccountSession = {
+              id: yield* newId(SessionId, "ses"),
+              method: options.method,
+              userAgent: options.userAgent?.slice(0, 256) ?? null,
+              createdAt,
+              lastSeenAt: createdAt,
+              expiresAt: yield* endOfLife
+            }
+            if (options.replaces !== undefined) yield* replace(options.replaces, options.subject, session)
+            yield* sql`INSERT INTO account_sessions ${SessionRow.values(sql, {
+              id: session.id,
+              secret_hash: secretHash(secret),
+              subject: options.subject,
+              workspace_id: options.workspaceId ?? null,
+              user_agent: session.userAgent,
+              method: session.method,
+              created_at: createdAt,
+              last_seen_at: createdAt,
+              expires_at: session.expiresAt,
+              revoked_at: null,
+              confirmed_at: provesPresence(session.method) ? createdAt : null
+            })}`
+            yield* note(
+              "session.open",
+              options.subject,
+              { kind: "session", id: session.id },
+              {
+                data: { method: options.method },
+                requestId: options.requestId
+              }
+            )
+            return { secret, session }
+          },
+          transaction(sql),
+          provideCaptured(random)
+        ),
+        authenticate: (secret) =>
+          isWellFormed("session", Redacted.value(secret))
+            ? Effect.flatMap(openSession(secretHash(secret)), (session) =>
+                Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+                  if (session === undefined || session.expiresMillis <= millis) return unauthenticated()
+                  const { lastSeenMillis, principal } = session
+                  return millis - lastSeenMillis > slideEveryMillis
+                    ? Effect.as(Effect.forkIn(Effect.ignore(slide(principal.credentialId)), scope), {
+                        ...principal,
+                        renewed: true
+                      })
+                    : Effect.succeed(principal)
+                })
+              )
+            : unauthenticated(),
+        confirm: Effect.fn("Sessions.confirm")(function* (subject, sessionId, method, requestId) {
+          const at = yield* now
+          const open = yield* sql`UPDATE account_sessions SET ${SessionRow.changes(sql, { confirmed_at: at })}
+            WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL AND expires_at > ${at} RETURNING id`
+          if (open.length === 0) return yield* unauthenticated()
+          yield* note("session.confirm", subject, { kind: "session", id: sessionId }, { data: { method }, requestId })
+        }, transaction(sql)),
+        requireOpen: Effect.fn("Sessions.requireOpen")(function* (subject, sessionId) {
+          const open = yield* sql`SELECT s.id FROM account_sessions s JOIN users u ON u.subject = s.subject
+            WHERE s.id = ${sessionId} AND s.subject = ${subject} AND s.revoked_at IS NULL AND s.expires_at > ${yield* now}
+              AND u.status = 'active'`.pipe(Effect.orDie)
+          if (open.length === 0) return yield* unauthenticated()
+        }),
+        list: Effect.fn("Sessions.list")(function* (subject) {
+          return yield* Effect.orDie(findOwn({ subject, at: yield* now }))
+        }),
+        revoke: Effect.fn("Sessions.revoke")(function* (subject, sessionId, requestId) {
+          const open = yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
+            WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL RETURNING id`
+          if (open.length > 0) {
+            yield* grants.endSession(sessionId)
+            return yield* note("session.revoke", subject, { kind: "session", id: sessionId }, { requestId })
+          }
+          const ended = yield* sql`SELECT id FROM account_sessions WHERE id = ${sessionId} AND subject = ${subject}`
+          if (ended.length === 0) return yield* notFound("Session")
+        }, transaction(sql)),
+        revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId, requestId) {
+          const ended = yield* SessionRow.some(sql, "id")`UPDATE account_sessions SET revoked_at = ${yield* now}
+            WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""} RETURNING id`
+          yield* exceptId === undefined
+            ? grants.revokeSubject(subject)
+            : Effect.forEach(ended, ({ id }) => grants.endSession(id), { discard: true })
+          yield* note(
+            "session.revoke_all",
+            subject,
+            { kind: "user", id: subject },
+            { data: { ended: ended.length }, requestId }
+          )
+        }, transaction(sql))
+      })
+    })
+  )
+}

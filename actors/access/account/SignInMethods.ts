@@ -1,0 +1,59 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { rowShape, type RowOf } from "../../base/database/Table.ts"
+
+/** The ways of signing in that the installation currently offers. */
+export interface OfferedSignInMethods {
+  readonly password: boolean
+  readonly passkeys: boolean
+  /** The provider that people may sign in with; identities elsewhere are not accepted. */
+  readonly upstreamIssuer: string | undefined
+}
+
+/** Issuers appear with and without a trailing slash, and operators do not always use the provider's form. */
+const bare = (issuer: string) => issuer.replace(/\/$/, "")
+
+/** A way of signing in to an account; `issuer` is for an identity at a provider. */
+const SignInMethod = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
+export type SignInMethod = RowOf<typeof SignInMethod.columns>
+
+/** Whether the installation currently offers this way of signing in. */
+export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignInMethods): boolean => {
+  switch (kind) {
+    case "password":
+      return offered.password
+    case "passkey":
+      return offered.passkeys
+    case "upstream":
+      return offered.upstreamIssuer !== undefined && bare(offered.upstreamIssuer) === bare(issuer)
+  }
+}
+
+/** The account's ways of signing in that the installation currently offers. */
+export const availableSignInMethods = Effect.fn("availableSignInMethods")(function* (
+  subject: string,
+  offered: OfferedSignInMethods
+) {
+  const sql = yield* SqlClient.SqlClient
+  const methods = yield* SignInMethod.rows(sql)`
+    SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
+    UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
+    UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`
+  return methods.filter((method) => isOffered(method, offered))
+})
+
+/**
+ * Called after a change, in its transaction: refuses to leave an account without a way to sign in. Fails with
+ * `failed_precondition`.
+ */
+export const requireSignInMethod = Effect.fn("requireSignInMethod")(function* (
+  subject: string,
+  offered: OfferedSignInMethods
+) {
+  if ((yield* availableSignInMethods(subject, offered)).length === 0) {
+    return yield* failedPrecondition(
+      "This is the last way to sign in to the account. Add another one first, e.g. a passkey, and remove this one then."
+    )
+  }
+})

@@ -1,0 +1,74 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AccessTokenId } from "../../../schema/records/Ids.ts"
+
+const writeEveryMillis = 60_000
+const flushAfter = Duration.seconds(10)
+
+/**
+ * Records when tokens were last used, at most once a minute per token and batched into one transaction, so that reads with a
+ * token do not become writes.
+ */
+export class TokenUse extends Context.Service<
+  TokenUse,
+  {
+    /**
+     * Whether a use at `millis` is too soon after the last one to be recorded. `lastWritten` is the row's value in
+     * milliseconds, 0 for never.
+     */
+    readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
+    /** `lastWritten` as for `isNoted`. */
+    readonly note: (tokenId: AccessTokenId, lastWritten: number) => Effect.Effect<void>
+    /** Writes the batch. Runs automatically soon after a use, and when the service stops. */
+    readonly flush: Effect.Effect<void>
+  }
+>()("svc/account/TokenUse") {
+  static readonly layer = Layer.effect(
+    TokenUse,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const scope = yield* Effect.scope
+      const pending = new Map<AccessTokenId, number>()
+      let scheduled = false
+
+      const flush = Effect.gen(function* () {
+        const uses = Array.from(pending, ([tokenId, millis]) => [tokenId, new Date(millis).toISOString()] as const)
+        pending.clear()
+        scheduled = false
+        if (uses.length === 0) return
+        yield* Effect.forEach(
+          uses,
+          ([tokenId, at]) =>
+            sql`UPDATE access_tokens SET last_used_at = ${at}
+              WHERE token_id = ${tokenId} AND (last_used_at IS NULL OR last_used_at < ${at})`,
+          { discard: true }
+        ).pipe(sql.withTransaction)
+      }).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.logWarning("Last uses of tokens were not recorded", error)),
+        Effect.withSpan("TokenUse.flush")
+      )
+
+      yield* Effect.addFinalizer(() => flush)
+
+      const isNoted = (tokenId: AccessTokenId, lastWritten: number, millis: number) =>
+        millis - (pending.get(tokenId) ?? lastWritten) < writeEveryMillis
+
+      return TokenUse.of({
+        isNoted,
+        note: Effect.fnUntraced(function* (tokenId, lastWritten) {
+          const millis = yield* Clock.currentTimeMillis
+          if (isNoted(tokenId, lastWritten, millis)) return
+          pending.set(tokenId, millis)
+          if (scheduled) return
+          scheduled = true
+          // A use may be noted within a transaction, which is over by then.
+          const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
+            Context.omit(sql.transactionService)(context)
+          )
+          yield* Effect.forkIn(Effect.delay(outside, flushAfter), scope)
+        }),
+        flush
+      })
+    })
+  )
+}

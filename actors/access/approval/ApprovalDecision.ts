@@ -1,0 +1,116 @@
+import type {
+  ApprovalProblem,
+  ApprovalRule,
+  ApprovalState,
+  Approver,
+  AuthorPart
+} from "../../../schema/records/Approval.ts"
+import type { Subject, TeamId } from "../../../schema/records/Ids.ts"
+import { type Role, roleAtLeast, type SubjectKind } from "../../../schema/records/Workspace.ts"
+
+/** A rule that matches the Capsule. */
+export type BindingRule = Pick<
+  ApprovalRule,
+  "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
+>
+
+/** Somebody's approval, with the permissions they have right now. */
+export interface GivenApproval {
+  readonly approver: Approver
+  readonly kind: SubjectKind
+  /** Their role for this Capsule; none without an active membership, and none for the service. */
+  readonly role: Role | undefined
+  readonly teamIds: ReadonlySet<TeamId>
+  /** The people behind the approver, when it is an automation: whoever made it or minted its token. */
+  readonly behind: ReadonlyArray<Subject>
+}
+
+/** The basis for a decision about a plan. */
+export interface ApprovalFacts {
+  readonly rules: ReadonlyArray<BindingRule>
+  readonly approvals: ReadonlyArray<GivenApproval>
+  readonly planAuthors: ReadonlyMap<Approver, AuthorPart>
+  /** The members of the Workspace who wrote the commit; `unknown` if its authors have not been read. */
+  readonly commitAuthors: ReadonlySet<Subject> | "unknown"
+}
+
+/** The status of one rule. */
+export interface RuleTally {
+  readonly rule: BindingRule
+  readonly approvedBy: ReadonlyArray<Approver>
+  readonly missing: number
+}
+
+export interface ApprovalDecision {
+  readonly state: ApprovalState
+  readonly tallies: ReadonlyArray<RuleTally>
+  /** Approvals that count towards no rule, each with the reason from the first rule. */
+  readonly lapsed: ReadonlyMap<Approver, ApprovalProblem>
+}
+
+const authorProblems: Readonly<Record<AuthorPart, ApprovalProblem>> = {
+  starter: "plan_author",
+  automation: "automation_author",
+  auto_update: "auto_update_author"
+}
+
+/** Why an approval does not count towards a rule; `undefined` when it does. */
+export const approvalProblem = (
+  rule: BindingRule,
+  { approver, behind, kind, role, teamIds }: GivenApproval,
+  { commitAuthors, planAuthors }: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
+): ApprovalProblem | undefined => {
+  if (kind === "automation" && !rule.automationCounts) return "automation"
+  // The service acts on behalf of a Capsule whose auto-update somebody allowed; it is not a member of anything.
+  if (approver !== "service") {
+    if (role === undefined) return "no_member"
+    if (!roleAtLeast(role, rule.role)) return "role"
+  }
+  if (rule.teamId !== undefined && !teamIds.has(rule.teamId)) return "team"
+  if (!rule.planAuthorCounts) {
+    const part = planAuthors.get(approver)
+    if (part !== undefined) return authorProblems[part]
+    if (behind.some((person) => planAuthors.has(person))) return "author_automation"
+  }
+  if (rule.commitAuthorCounts || approver === "service") return undefined
+  if (commitAuthors === "unknown") return "commit_author_unknown"
+  if (behind.some((person) => commitAuthors.has(person))) return "author_automation"
+  return commitAuthors.has(approver) ? "commit_author" : undefined
+}
+
+/**
+ * The first reason why an approval counts towards none of the rules; `undefined` if it counts towards one, or if no rule applies.
+ */
+export const uselessBecause = (
+  rules: ReadonlyArray<BindingRule>,
+  approval: GivenApproval,
+  authors: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
+): ApprovalProblem | undefined => {
+  const problems = rules.map((rule) => approvalProblem(rule, approval, authors))
+  return problems.includes(undefined) ? undefined : problems[0]
+}
+
+/**
+ * Whether a plan may be applied: every rule that matches its Capsule has enough approvals that count at this moment. Without
+ * a rule any approval is enough.
+ */
+export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
+  const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]
+  if (facts.rules.length === 0) {
+    return { state: approvals.length > 0 ? "approved" : "waiting", tallies: [], lapsed: new Map() }
+  }
+  const tallies = facts.rules.map((rule): RuleTally => {
+    const approvedBy = approvals.flatMap((approval) =>
+      approvalProblem(rule, approval, facts) === undefined ? [approval.approver] : []
+    )
+    return { rule, approvedBy, missing: Math.max(0, rule.approvers - approvedBy.length) }
+  })
+  const lapsed = new Map(
+    approvals.flatMap((approval): ReadonlyArray<readonly [Approver, ApprovalProblem]> => {
+      const problem = uselessBecause(facts.rules, approval, facts)
+      return problem === undefined ? [] : [[approval.approver, problem]]
+    })
+  )
+  const isMet = tallies.every(({ missing }) => missing === 0)
+  return { state: isMet ? "approved" : lapsed.size > 0 ? "lapsed" : "waiting", tallies, lapsed }
+}

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { Approver, ApproverRole, AuthorPart } from "../../../schema/records/Approval.ts"
+import { ApprovalRuleId, ProjectId, RunId, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { SubjectsJson } from "../account/PeopleBehind.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+
+/** What an apply requires. */
+export const ApprovalRuleRow = table("approval_rules", {
+  id: ApprovalRuleId,
+  workspace_id: WorkspaceId,
+  project_id: Schema.NullOr(ProjectId),
+  environment: Schema.NullOr(Schema.String),
+  approvers: Schema.Int,
+  role: ApproverRole,
+  team_id: Schema.NullOr(TeamId),
+  plan_author_counts: Flag,
+  commit_author_counts: Flag,
+  automation_counts: Flag,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
+
+/** The keys of what an approver acknowledged. */
+export const AcknowledgedJson = jsonText(Schema.Array(Schema.String))
+
+/** Who has approved which plan; each person counts once. */
+export const RunApprovalRow = table("run_approvals", {
+  run_id: RunId,
+  approver: Approver,
+  comment: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  /** The people behind the approver, when it is an automation; `NULL` for approvals of earlier releases. */
+  behind: Schema.NullOr(SubjectsJson),
+  /** The reasons for uncertainty that the approver acknowledged (`UncertainGround.ts`). */
+  acknowledged: Schema.NullOr(AcknowledgedJson)
+})
+export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
+
+/** The authors of a plan; nobody is recorded for plans of earlier releases. */
+export const PlanAuthorRow = table("plan_authors", {
+  run_id: RunId,
+  subject: Approver,
+  part: AuthorPart
+})
+export type PlanAuthorRow = RowOf<typeof PlanAuthorRow.columns>

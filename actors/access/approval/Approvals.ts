@@ -1,0 +1,128 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
+import type { Approver } from "../../../schema/records/Approval.ts"
+import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { nowAfter } from "../../base/Identity.ts"
+import { decideApproval, uselessBecause } from "./ApprovalDecision.ts"
+import { AcknowledgedJson, RunApprovalRow } from "./ApprovalRows.ts"
+import { problemWords, waitingWords } from "./ApprovalWords.ts"
+import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "./PlanApproval.ts"
+import { groundWords } from "./UncertainGround.ts"
+
+/** An approval to record. */
+export interface ApprovalToGive {
+  readonly approver: Approver
+  readonly comment?: string | undefined
+  /** The personal access token that the approver presented. */
+  readonly tokenId?: string | undefined
+  /** Reasons why objects may exist that the plan does not know, acknowledged by the approver. The service acknowledges none. */
+  readonly acknowledged?: ReadonlyArray<UncertainCode> | undefined
+}
+
+/** The result of an approval. `isNew`: the approver had not approved the plan before. */
+export interface GivenResult {
+  readonly isNew: boolean
+  readonly isApproved: boolean
+  /** Why the plan is still waiting; absent once it is approved. */
+  readonly waiting: string | undefined
+}
+
+/**
+ * Who has approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
+ * transaction, under the rules and permissions in force at that moment.
+ */
+export class Approvals extends Context.Service<
+  Approvals,
+  {
+    readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
+    /**
+     * Records an approval. Repeating it as the same approver changes nothing, except that it can acknowledge more. Fails with
+     * `permission_denied` if it would count towards no open rule, and with `failed_precondition` if it is uncertain which objects
+     * exist and the approver does not acknowledge it.
+     */
+    readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
+    /**
+     * Why the plan may not be applied: an approval is missing, or nobody acknowledged that objects may exist unknown to it.
+     */
+    readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
+    /**
+     * Like the above, but outside a transaction, for an apply that is about to start. It reads without waiting for the writer.
+     */
+    readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
+    /** Fails if the plan may not be applied. */
+    readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/approval/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const withSql = Effect.provideService(SqlClient.SqlClient, sql)
+      const of = (plan: ApprovedPlan) => withSql(planApproval(plan))
+
+      const give = Effect.fn("Approvals.give")(function* (
+        plan: ApprovedPlan,
+        { acknowledged = [], approver, comment, tokenId }: ApprovalToGive
+      ): Effect.fn.Return<GivenResult, ApiError> {
+        const { decision, facts, given, ground, open: uncertain, place, teamNames } = yield* of(plan)
+        const earlier = given.find((each) => each.approver === approver)
+        const isNew = earlier === undefined
+        const unnamed = groundWords(
+          (isNew ? ground : uncertain).filter(({ code }) => approver === "service" || !acknowledged.includes(code))
+        )
+        const keys = AcknowledgedJson.write(ground.map(({ key }) => key))
+        if (!isNew) {
+          if (unnamed !== undefined) return yield* failedPrecondition(`Not approved. ${unnamed}`)
+          if (uncertain.length > 0) {
+            yield* Effect.orDie(sql`UPDATE run_approvals SET ${RunApprovalRow.changes(sql, { acknowledged: keys })}
+              WHERE run_id = ${plan.id} AND approver = ${approver}`)
+          }
+          return { isNew, isApproved: decision.state === "approved", waiting: waitingWords(decision, teamNames) }
+        }
+        const behind = approver === "service" ? [] : yield* withSql(peopleBehind({ subject: approver, tokenId }))
+        const own = yield* withSql(approvalBy(place, approver, behind))
+        const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
+        const problem = uselessBecause(open, own, facts)
+        if (problem !== undefined) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: `This approval would not count: ${problemWords[problem]}.`
+          })
+        }
+        if (unnamed !== undefined) return yield* failedPrecondition(`Not approved. ${unnamed}`)
+        const at = yield* nowAfter(given.at(-1)?.created_at)
+        const row = {
+          run_id: plan.id,
+          approver,
+          comment: comment ?? null,
+          created_at: at,
+          behind: SubjectsJson.write(behind),
+          acknowledged: ground.length === 0 ? null : keys
+        }
+        yield* Effect.orDie(sql`INSERT INTO run_approvals ${RunApprovalRow.values(sql, row)}`)
+        const decided = decideApproval({ ...facts, approvals: [...facts.approvals, own] })
+        return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }
+      })
+
+      const reasonOf = ({ decision, open, rules, teamNames }: PlanApproval) =>
+        groundWords(open) ?? (rules.length === 0 ? undefined : waitingWords(decision, teamNames))
+
+      const obstacle = Effect.fn("Approvals.obstacle")((plan: ApprovedPlan) => Effect.map(of(plan), reasonOf))
+
+      const obstacleAtStart = Effect.fn("Approvals.obstacleAtStart")((plan: ApprovedPlan) =>
+        Effect.map(planApproval(plan), reasonOf).pipe(Effect.provideService(SqlClient.SqlClient, read))
+      )
+
+      const require = Effect.fn("Approvals.require")(function* (plan: ApprovedPlan) {
+        const reason = yield* obstacle(plan)
+        if (reason !== undefined) return yield* failedPrecondition(`Not applied. ${reason}`)
+      })
+
+      return Approvals.of({ of, give, obstacle, obstacleAtStart, require })
+    })
+  )
+}

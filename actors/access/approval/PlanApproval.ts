@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Approver } from "../../../schema/records/Approval.ts"
+import type { Subject, TeamId } from "../../../schema/records/Ids.ts"
+import { Subject as SubjectId } from "../../../schema/records/Ids.ts"
+import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
+import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { AuthorsJson, SnapshotRow } from "../../ledger/source/SourceRow.ts"
+import { type CapsulePlace, type CurrentRights, currentRights } from "../team/CurrentRights.ts"
+import { TeamRow } from "../team/TeamRows.ts"
+import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
+import { AcknowledgedJson, ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
+import { authorsOfPlan } from "./PlanAuthors.ts"
+import { unacknowledged, uncertainGround } from "./UncertainGround.ts"
+
+/** A plan whose approval is being decided. */
+export type ApprovedPlan = Pick<
+  RunRow,
+  "id" | "type" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind"
+>
+
+export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
+  id: row.id,
+  approvers: row.approvers,
+  role: row.role,
+  ...(row.team_id === null ? {} : { teamId: row.team_id }),
+  planAuthorCounts: row.plan_author_counts === 1,
+  commitAuthorCounts: row.commit_author_counts === 1,
+  automationCounts: row.automation_counts === 1
+})
+
+const Person = rowShape({ subject: SubjectId })
+
+/** The accounts that have one of the addresses, either as their own address or as one verified by an upstream provider. */
+const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  const [snapshot] = yield* SnapshotRow.some(
+    sql,
+    "authors"
+  )`SELECT authors FROM source_snapshots WHERE id = ${plan.source_snapshot_id}`
+  if (snapshot === undefined || snapshot.authors === null) return "unknown" as const
+  const addresses = AuthorsJson.read(snapshot.authors)
+  if (addresses.length === 0) return "unknown" as const
+  const people = yield* Person.rows(sql)`SELECT subject FROM users WHERE ${sql.in("email", addresses)}
+    UNION SELECT subject FROM upstream_identities WHERE ${sql.in("verified_email", addresses)}`
+  return new Set<Subject>(people.map(({ subject }) => subject))
+})
+
+const serviceApproval: GivenApproval = {
+  approver: "service",
+  kind: "automation",
+  role: undefined,
+  teamIds: new Set(),
+  behind: []
+}
+
+/**
+ * This approver's approval, with the permissions they have now. `behind` is what was recorded when they approved; absent, the
+ * people behind the approver now.
+ */
+export const approvalBy = Effect.fn("approvalBy")(function* (
+  place: CapsulePlace | undefined,
+  approver: Approver,
+  behind?: ReadonlyArray<Subject>
+): Effect.fn.Return<GivenApproval, never, SqlClient.SqlClient> {
+  if (approver === "service") return serviceApproval
+  const rights = place === undefined ? new Map<Subject, CurrentRights>() : yield* currentRights(place, [approver])
+  return {
+    approver,
+    behind: behind ?? (yield* peopleBehind({ subject: approver })),
+    ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() })
+  }
+})
+
+/** A plan's Capsule. A plan without a Capsule can be approved, but never applied. */
+const capsuleOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
+  const sql = yield* SqlClient.SqlClient
+  const [capsule] = yield* CapsuleRow.some(
+    sql,
+    "workspace_id",
+    "project_id",
+    "environment",
+    "auto_update_by",
+    "auto_update_authors"
+  )`SELECT workspace_id, project_id, environment, auto_update_by, auto_update_authors
+    FROM capsules WHERE id = ${plan.capsule_id}`
+  return capsule
+}, Effect.orDie)
+
+const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
+  if (place === undefined) return []
+  const { environment, projectId, workspaceId } = place
+  const sql = yield* SqlClient.SqlClient
+  return yield* ApprovalRuleRow.rows(sql)`SELECT * FROM approval_rules WHERE workspace_id = ${workspaceId}
+    AND (project_id IS NULL OR project_id = ${projectId}) AND (environment IS NULL OR environment = ${environment})
+    ORDER BY created_at, id`
+})
+
+/**
+ * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, its approvals with
+ * the current permissions of those who gave them, and what makes it uncertain which objects the Capsule has. Used by everything that approves or applies.
+ */
+export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  const capsule = yield* capsuleOf(plan)
+  const place: CapsulePlace | undefined =
+    capsule === undefined
+      ? undefined
+      : { workspaceId: capsule.workspace_id, projectId: capsule.project_id, environment: capsule.environment }
+  const rules = yield* rulesOf(place)
+  const given = yield* RunApprovalRow.rows(sql)`SELECT * FROM run_approvals WHERE run_id = ${plan.id}
+    ORDER BY created_at, approver`
+  const isAuthorAsked = rules.some(({ commit_author_counts }) => commit_author_counts === 0)
+  const approvals: Array<GivenApproval> = []
+  for (const { approver, behind } of given) {
+    const recorded = behind === null ? undefined : SubjectsJson.read(behind)
+    const approval = yield* approvalBy(place, approver, recorded)
+    approvals.push(approval)
+  }
+  // A restore replaces the state, so it does not build on what is uncertain.
+  const ground = plan.type === "restore" ? [] : yield* uncertainGround(plan.capsule_id)
+  const acknowledged = given.flatMap((row) =>
+    row.acknowledged === null ? [] : AcknowledgedJson.read(row.acknowledged)
+  )
+  const teams =
+    place === undefined || rules.length === 0
+      ? []
+      : yield* TeamRow.some(sql, "id", "name")`SELECT id, name FROM teams WHERE workspace_id = ${place.workspaceId}`
+  const facts: ApprovalFacts = {
+    rules: rules.map(toBindingRule),
+    approvals,
+    planAuthors: yield* authorsOfPlan(plan, capsule),
+    commitAuthors: isAuthorAsked ? yield* authorsOf(plan) : new Set<Subject>()
+  }
+  return {
+    place,
+    rules,
+    given,
+    facts,
+    decision: decideApproval(facts),
+    ground,
+    /** What no approval of the plan has acknowledged. */
+    open: unacknowledged(ground, acknowledged),
+    teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
+  }
+}, Effect.orDie)
+export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>

@@ -1,0 +1,66 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AuthorPart, PlanAuthor } from "../../../schema/records/Approval.ts"
+import { Subject } from "../../../schema/records/Ids.ts"
+import { peopleBehind } from "../account/PeopleBehind.ts"
+import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { PlanAuthorRow } from "./ApprovalRows.ts"
+
+/** What started a plan. `tokenId` is the personal access token of the starter, if they used one. */
+export interface PlanStart {
+  readonly createdBy: string | undefined
+  readonly tokenId?: string | undefined
+  readonly trigger: RunRow["trigger_kind"]
+}
+
+type Following = Pick<CapsuleRow, "auto_update_authors" | "auto_update_by">
+
+/** Everybody who turned on or last changed the auto-update of a Capsule. */
+const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): ReadonlyArray<Subject> => {
+  if (auto_update_authors === null) return auto_update_by === null ? [] : [Subject.make(auto_update_by)]
+  const { changedBy, turnedOnBy } = AutoUpdateAuthorsJson.read(auto_update_authors)
+  return [...turnedOnBy, ...changedBy]
+}
+
+/**
+ * The authors of a plan that starts now: the starter, the people behind an automation or a token that starts it, and the people
+ * behind the auto-update that starts it. Authors of the commit are not among them: they are read from the snapshot.
+ */
+export const authorsAtStart = Effect.fnUntraced(function* (
+  { createdBy, tokenId, trigger }: PlanStart,
+  capsule: Following | undefined
+) {
+  const authors = new Map<PlanAuthor["subject"], AuthorPart>()
+  const add = (people: ReadonlyArray<PlanAuthor["subject"]>, part: AuthorPart) => {
+    for (const person of people) if (!authors.has(person)) authors.set(person, part)
+  }
+  add([createdBy === undefined ? "service" : Subject.make(createdBy)], "starter")
+  add(yield* peopleBehind({ subject: createdBy, tokenId }), "automation")
+  if (trigger === "auto_update" && capsule !== undefined) add(followingAuthors(capsule), "auto_update")
+  return authors
+})
+
+/** Records the authors of a new plan, in the transaction that creates it: later changes do not alter them. */
+export const recordAuthors = Effect.fn("recordAuthors")(function* (
+  runId: RunRow["id"],
+  start: PlanStart,
+  capsule: Following
+) {
+  const sql = yield* SqlClient.SqlClient
+  for (const [subject, part] of yield* authorsAtStart(start, capsule)) {
+    yield* sql`INSERT INTO plan_authors ${PlanAuthorRow.values(sql, { run_id: runId, subject, part })}`
+  }
+}, Effect.orDie)
+
+/** The recorded authors of a plan. Those of a plan from an earlier release are derived from what is known now. */
+export const authorsOfPlan = Effect.fnUntraced(function* (
+  plan: Pick<RunRow, "id" | "created_by" | "trigger_kind">,
+  capsule: Following | undefined
+) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* PlanAuthorRow.rows(sql)`SELECT * FROM plan_authors WHERE run_id = ${plan.id}
+    ORDER BY part DESC, subject`
+  if (rows.length > 0) return new Map(rows.map(({ part, subject }) => [subject, part]))
+  return yield* authorsAtStart({ createdBy: plan.created_by ?? undefined, trigger: plan.trigger_kind }, capsule)
+})

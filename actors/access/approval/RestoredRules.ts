@@ -1,0 +1,32 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { rowShape } from "../../base/database/Table.ts"
+
+/** The rules for applies in a Workspace, as restored from a backup. */
+export const RestoredRules = Schema.Struct({
+  workspaceId: WorkspaceId,
+  /** Its handle. */
+  workspace: Schema.String,
+  approvalRules: Schema.Int,
+  teams: Schema.Int
+})
+export type RestoredRules = typeof RestoredRules.Type
+
+/**
+ * Workspaces with restored approval rules or teams, until a decision has been made on the last of their memberships. Anything
+ * written after the restore does not count: it was written by a confirmed person.
+ */
+export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.orDie(
+    rowShape(RestoredRules.fields).rows(sql)`SELECT * FROM (
+      SELECT w.id AS "workspaceId", w.handle AS workspace,
+        (SELECT COUNT(*) FROM approval_rules a WHERE a.workspace_id = w.id AND a.updated_at <= held.restored_at) AS "approvalRules",
+        (SELECT COUNT(*) FROM teams t WHERE t.workspace_id = w.id AND t.updated_at <= held.restored_at) AS teams
+      FROM (SELECT m.workspace_id, MAX(r.restored_at) AS restored_at FROM restore_review r
+        JOIN memberships m ON m.id = r.record_id AND m.status = 'unconfirmed'
+        WHERE r.decision IS NULL GROUP BY m.workspace_id) held
+      JOIN workspaces w ON w.id = held.workspace_id
+    ) counted WHERE "approvalRules" > 0 OR teams > 0 ORDER BY workspace`
+  )
+)

@@ -1,0 +1,110 @@
+import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { secretHash } from "../../base/credential/BearerSecret.ts"
+import { now } from "../../base/Identity.ts"
+import { mintOneTimeSecret } from "./IdentitySecrets.ts"
+import { lifetimes } from "./Lifetimes.ts"
+import { verifierMatches } from "./Pkce.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { CodeRow, GrantRow } from "./GrantRow.ts"
+
+export interface NewCode {
+  readonly grantId: string
+  readonly redirectUri: string
+  readonly codeChallenge: string | undefined
+  readonly nonce: string | undefined
+}
+
+export interface PresentedCode {
+  readonly clientId: string
+  readonly code: Redacted.Redacted
+  readonly redirectUri: string | undefined
+  readonly verifier: string | undefined
+}
+
+const { code_challenge, expires_at, grant_id, nonce, redirect_uri, used_at } = CodeRow.columns
+
+/** A code, and the client to which it was issued. */
+const IssuedCode = rowShape({
+  grant_id,
+  client_id: GrantRow.columns.client_id,
+  redirect_uri,
+  code_challenge,
+  nonce,
+  expires_at,
+  used_at
+})
+type IssuedCode = RowOf<typeof IssuedCode.columns>
+
+/** The outcome of presenting a code. `reused` means that another party also has it. */
+export type CodeRedemption =
+  | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
+  | { readonly kind: "reused"; readonly grantId: string }
+  | { readonly kind: "refused"; readonly why: string }
+
+const refused = (why: string): CodeRedemption => ({ kind: "refused", why })
+
+const proofFault = (row: IssuedCode, verifier: string | undefined): string | undefined => {
+  if (row.code_challenge === null) {
+    // A verifier without a challenge is an attempt to use a code that was requested without one (RFC 9700, downgrade).
+    return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."
+  }
+  if (verifier === undefined) return "The code_verifier is missing."
+  return verifierMatches(verifier, row.code_challenge) ? undefined : "The code_verifier is not the one of the request."
+}
+
+/** Authorization codes: valid for one minute, one use, one client and one redirect address. Works in the caller's transaction. */
+export class AuthorizationCodes extends Context.Service<
+  AuthorizationCodes,
+  {
+    readonly issue: (code: NewCode) => Effect.Effect<Redacted.Redacted, SqlError>
+    /** Consumes the code when everything about it matches; changes nothing otherwise. */
+    readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
+  }
+>()("svc/identity/AuthorizationCodes") {
+  static readonly layer = Layer.effect(
+    AuthorizationCodes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      return AuthorizationCodes.of({
+        issue: Effect.fn("AuthorizationCodes.issue")(function* (code) {
+          const secret = yield* mintOneTimeSecret("svcc_").pipe(provideCaptured(random))
+          const at = yield* DateTime.now
+          yield* sql`INSERT INTO oidc_codes ${CodeRow.values(sql, {
+            secret_hash: secretHash(secret),
+            grant_id: code.grantId,
+            redirect_uri: code.redirectUri,
+            code_challenge: code.codeChallenge ?? null,
+            nonce: code.nonce ?? null,
+            created_at: DateTime.formatIso(at),
+            expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetimes.authorizationCode)),
+            used_at: null
+          })}`
+          return secret
+        }),
+        redeem: Effect.fn("AuthorizationCodes.redeem")(function* ({ clientId, code, redirectUri, verifier }) {
+          const hash = secretHash(code)
+          const at = yield* now
+          const [row] = yield* IssuedCode.rows(
+            sql
+          )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
+              c.expires_at, c.used_at
+            FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
+          // Another client's code is treated as unknown, so that nobody can spend or revoke it.
+          if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
+          if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
+          if (row.expires_at <= at) return refused("The code is unknown or expired.")
+          if (row.redirect_uri !== redirectUri) return refused("The redirect_uri is not the one of the request.")
+          const fault = proofFault(row, verifier)
+          if (fault !== undefined) return refused(fault)
+          yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE secret_hash = ${hash}`
+          return { kind: "redeemed", grantId: row.grant_id, nonce: row.nonce ?? undefined }
+        })
+      })
+    })
+  )
+}

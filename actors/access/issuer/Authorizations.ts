@@ -1,0 +1,212 @@
+import { Context, Effect, Layer, Option, type Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { Audit } from "../../base/audit/Audit.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { AuthorizationCodes, type NewCode } from "./AuthorizationCodes.ts"
+import type { Client } from "./Client.ts"
+import { Clients } from "./Clients.ts"
+import { Consents } from "./Consents.ts"
+import { DeviceCodes, type DeviceRequest } from "./DeviceCodes.ts"
+import { type Grant, Grants, type NewGrant } from "./Grants.ts"
+import { interfacePermissions, workspacesOfResource } from "./InterfacePermissions.ts"
+import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
+import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
+import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
+import { StaticClients } from "./StaticClients.ts"
+
+/** The person making the decision, and their browser session. */
+export interface Decider {
+  readonly subject: string
+  readonly sessionId: string
+  /** Seconds since 1970. */
+  readonly authTime: number
+}
+
+export interface AuthorizationDecision {
+  readonly client: Client
+  readonly decider: Decider
+  readonly grant: Pick<NewGrant, "workspaceId" | "scopes" | "claims" | "resource">
+  readonly code: Omit<NewCode, "grantId">
+  readonly requestId: string
+}
+
+/** The person is not an active member of the Workspace that the request is for. */
+export const noMembership = (): OAuthError =>
+  refuse("access_denied", "The person has no active membership in that Workspace.")
+
+const denial = ({ reason }: Denial): OAuthError => {
+  switch (reason) {
+    case "membership":
+    case "foreign_workspace":
+      return noMembership()
+    case "account":
+      return refuse("access_denied", "The account is not active.")
+    default:
+      return refuse("access_denied", "The application's sign-in is not active. It has to be applied again first.")
+  }
+}
+
+/** A person's consent to a client, which grants authority. */
+export class Authorizations extends Context.Service<
+  Authorizations,
+  {
+    /** Dry run for the consent page: checks whether the person may continue. Fails with `access_denied`. */
+    readonly preview: (
+      client: Client,
+      subject: string,
+      workspaceId: WorkspaceId | undefined
+    ) => Effect.Effect<LiveAuthority, OAuthError>
+    /**
+     * The Workspace to which a request refers: the one it names, or else the only one in which its resource is an Interface
+     * available to this person. OAuth clients that do not know about Workspaces name none.
+     */
+    readonly meantWorkspace: (
+      client: Client,
+      subject: string,
+      request: Pick<NewGrant, "resource" | "workspaceId">
+    ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
+    /**
+     * The scopes in a request that this person can grant to this client: those for which it is registered and, if the request is
+     * for an Interface, those among the person's permissions for it. Fails with `invalid_target` if there are none.
+     */
+    readonly grantable: (
+      client: Client,
+      subject: string,
+      request: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
+    ) => Effect.Effect<ReadonlyArray<string>, OAuthError>
+    /**
+     * Checks the authority in the transaction that writes the code. Fails with `access_denied`, or with `invalid_target` for an
+     * Interface that the person may not invoke.
+     */
+    readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
+    /** Like the above, for a waiting device. Fails with `expired_token` if it is no longer waiting. */
+    readonly approveDevice: (
+      client: Client,
+      decider: Decider,
+      request: DeviceRequest,
+      requestId: string
+    ) => Effect.Effect<void, OAuthError>
+    readonly denyDevice: (request: DeviceRequest) => Effect.Effect<void, OAuthError>
+  }
+>()("svc/identity/Authorizations") {
+  static readonly layer = Layer.effect(
+    Authorizations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const clients = yield* Clients
+      const codes = yield* AuthorizationCodes
+      const consents = yield* Consents
+      const devices = yield* DeviceCodes
+      const grants = yield* Grants
+      const registered = yield* StaticClients
+
+      const authority = Effect.fnUntraced(function* (
+        through: SqlClient.SqlClient,
+        client: Client,
+        subject: string,
+        workspaceId: WorkspaceId | undefined
+      ): Effect.fn.Return<LiveAuthority, OAuthError | SqlError> {
+        const live = yield* liveAuthority(through, client, subject, workspaceId)
+        return Result.isFailure(live) ? yield* denial(live.failure) : live.success
+      })
+
+      const narrowed = Effect.fnUntraced(function* (
+        through: SqlClient.SqlClient,
+        client: Client,
+        subject: string,
+        { resource, scopes, workspaceId }: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
+      ): Effect.fn.Return<ReadonlyArray<string>, OAuthError | SqlError> {
+        const own = scopes.filter((scope) => client.scopes.includes(scope))
+        if (resource === undefined || registered.resourceServers.has(resource)) return own
+        const at = { client, resource, subject, workspaceId }
+        const permissions = yield* interfacePermissions(through, at)
+        const invoking = scopes.filter((scope) => permissions.includes(scope))
+        if (invoking.length === 0) {
+          return yield* refuse("invalid_target", "The person has no Interface at this resource with such a permission.")
+        }
+        return [...new Set([...own, ...invoking])]
+      })
+
+      const grantTo = Effect.fnUntraced(function* (
+        asked: Client,
+        decider: Decider,
+        grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
+        requestId: string
+      ): Effect.fn.Return<Grant, OAuthError | SqlError> {
+        // Read inside the transaction: an apply or a destroy may have intervened.
+        const client = yield* clients.find(sql, asked.id)
+        if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
+        if (!isAtRegisteredAddress(client.value, grant)) {
+          return yield* refuse("access_denied", "The redirect_uri is not registered any more.")
+        }
+        yield* authority(sql, client.value, decider.subject, grant.workspaceId)
+        const open = yield* sql`SELECT id FROM account_sessions
+          WHERE id = ${decider.sessionId} AND subject = ${decider.subject} AND revoked_at IS NULL`
+        if (open.length === 0) return yield* refuse("login_required", "The session has ended.")
+        const place = { subject: decider.subject, clientId: asked.id, workspaceId: grant.workspaceId }
+        const scopes = yield* narrowed(sql, client.value, decider.subject, grant)
+        yield* consents.remember(place, [...scopes, ...scopesOfClaims(grant.claims)])
+        const granted = yield* grants.insert({ ...grant, ...decider, scopes, clientId: asked.id })
+        yield* audit.append({
+          workspaceId: grant.workspaceId ?? null,
+          actor: { kind: "user", subject: decider.subject },
+          action: "identity.grant.create",
+          target: { kind: "oauth_grant", id: granted.id },
+          data: { clientId: asked.id, scopes },
+          requestId
+        })
+        return granted
+      })
+
+      return Authorizations.of({
+        preview: Effect.fn("Authorizations.preview")((client, subject, workspaceId) =>
+          failClosed(authority(read, client, subject, workspaceId))
+        ),
+        meantWorkspace: Effect.fn("Authorizations.meantWorkspace")((client, subject, { resource, workspaceId }) =>
+          Effect.gen(function* () {
+            if (workspaceId !== undefined || resource === undefined || registered.resourceServers.has(resource))
+              return workspaceId
+            const [only, ...others] = yield* workspacesOfResource(read, { client, resource, subject })
+            return others.length === 0 ? only : undefined
+          }).pipe(failClosed)
+        ),
+        grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
+          Effect.gen(function* () {
+            // A person who is not a member learns only that, and not whether the address exists.
+            if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
+            return yield* narrowed(read, client, subject, request)
+          }).pipe(failClosed)
+        ),
+        authorize: Effect.fn("Authorizations.authorize")(({ client, code, decider, grant, requestId }) =>
+          grantTo(client, decider, { ...grant, redirectUri: code.redirectUri }, requestId).pipe(
+            Effect.flatMap((granted) => codes.issue({ ...code, grantId: granted.id })),
+            sql.withTransaction,
+            failClosed
+          )
+        ),
+        approveDevice: Effect.fn("Authorizations.approveDevice")((client, decider, request, requestId) =>
+          Effect.gen(function* () {
+            const { resource, scopes, workspaceId } = request
+            const granted = yield* grantTo(
+              client,
+              decider,
+              { workspaceId, scopes, resource, redirectUri: undefined, claims: noClaims },
+              requestId
+            )
+            if (!(yield* devices.settle(request.id, granted.id))) {
+              return yield* refuse("expired_token", "The device does not wait for this code any more.")
+            }
+          }).pipe(sql.withTransaction, failClosed)
+        ),
+        denyDevice: Effect.fn("Authorizations.denyDevice")((request) =>
+          failClosed(Effect.asVoid(devices.settle(request.id, undefined)))
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,265 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../../base/audit/Audit.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
+import { decodeStoredConfig } from "../../ledger/configuration/InstallConfigStore.ts"
+import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
+import { derivedId, now } from "../../base/Identity.ts"
+import { type CapsuleAuthority, activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
+import { Grants } from "./Grants.ts"
+import { IssuerSettings } from "./IssuerSettings.ts"
+import { encodeScopes } from "./Scopes.ts"
+import { CapsuleClientRow, PathsJson, PlanPinRow } from "./CapsuleClientRow.ts"
+import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+
+const planContract = "svc.accounts-oidc-plan/v1"
+
+/** The Capsule's identity cannot be provided as requested; nothing was changed and the tool must not run. */
+export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRefused>()("CapsuleIdentityRefused", {
+  reason: Schema.Literals(["not_allowed", "origin_invalid", "drift", "capsule_gone"]),
+  message: Schema.String
+}) {}
+
+const refused = (reason: CapsuleIdentityRefused["reason"], message: string) =>
+  new CapsuleIdentityRefused({ reason, message })
+
+/** The four values delivered to the module's variables, by slot. None is a secret. */
+export interface IdentityDelivery {
+  readonly accountsUrl: string
+  readonly issuerUrl: string
+  readonly clientId: string
+  readonly redirectUri: string
+}
+
+interface Registration {
+  readonly authority: CapsuleAuthority
+  readonly delivery: IdentityDelivery
+  /** Absent when there are none, so that the digest of older pins does not change. */
+  readonly postLogoutPaths?: ReadonlyArray<string>
+  readonly scopes: ReadonlyArray<string>
+  readonly authorityDigest: string
+}
+
+/** `https://host[:port]`, spelt exactly as the parser writes it. */
+const isCanonicalOrigin = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && url.protocol === "https:" && url.origin === text
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+/** Never changes for a Capsule, so it can be delivered before registration. */
+export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
+
+/**
+ * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and registers
+ * nothing; the final apply checks the pin before its tool runs, and registers the client when it settles; a terminal destroy
+ * retires the client. Nothing is ever inferred from a provider, an Output or a hostname.
+ */
+export class CapsuleClients extends Context.Service<
+  CapsuleClients,
+  {
+    /**
+     * Called at plan time. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run,
+     * along with the paths to which people may return after signing out; `undefined` if the configuration asks for no identity.
+     * Fails closed with `CapsuleIdentityRefused`.
+     */
+    readonly pin: (
+      planRunId: RunId,
+      capsuleId: CapsuleId,
+      endpointUrl: string | undefined,
+      postLogoutPaths?: ReadonlyArray<string>
+    ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
+    /**
+     * Called before the final apply runs its tool: derives the values again and compares them. Fails with
+     * `CapsuleIdentityRefused` if any of them, the configuration or the epoch has changed, or if a required pin is missing.
+     */
+    readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
+    /**
+     * Called when a successful final apply settles, in its transaction. Registers or renews the client with the current
+     * activation digest; without a requirement it retires any previously registered client. Repeating it changes nothing. With
+     * `introspectionSecret` the Capsule's resource server may introspect this client's tokens; an earlier secret that has been
+     * replaced or is now absent is no longer valid.
+     */
+    readonly register: (
+      planRunId: RunId | null,
+      capsuleId: CapsuleId,
+      introspectionSecret?: Redacted.Redacted
+    ) => Effect.Effect<void, CapsuleIdentityRefused>
+    /** Called on a terminal destroy, in its transaction: retires the client and revokes everything granted to it. Repeatable. */
+    readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
+  }
+>()("svc/identity/CapsuleClients") {
+  static readonly layer = Layer.effect(
+    CapsuleClients,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const grants = yield* Grants
+  const { issuer } = yield* IssuerSettings
+  const install = yield* InstallPolicy
+
+  const requirementOf = Effect.fnUntraced(function* (authority: CapsuleAuthority) {
+    const { compiled } = yield* Effect.orDie(decodeStoredConfig(authority.config))
+    return compiled.requires.find((requirement) => requirement.kind === "identity.oidc")
+  })
+
+  const present = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+    const authority = yield* Effect.orDie(readCapsuleAuthority(sql, capsuleId))
+    return authority === undefined || !isServing(authority)
+      ? yield* refused("capsule_gone", "The Capsule is disabled or destroyed, so it gets no identity.")
+      : authority
+  })
+
+  /** What would be registered now; `undefined` without a requirement. */
+  const derive = Effect.fnUntraced(function* (
+    capsuleId: CapsuleId,
+    endpointUrl: string | undefined,
+    postLogoutPaths: ReadonlyArray<string>
+  ) {
+    const authority = yield* present(capsuleId)
+    const requirement = yield* requirementOf(authority)
+    if (requirement === undefined) return undefined
+    const allowed = install.policy.allowedOidcScopes ?? []
+    const scopes = requirement.scopes.filter((scope) => allowed.includes(scope))
+    const callbackAllowed = install.policy.allowedOidcCallbackPaths?.includes(requirement.callbackPath) !== false
+    if (!scopes.includes("openid") || !callbackAllowed) {
+      return yield* refused("not_allowed", "The operator's policy does not allow this Capsule an OpenID identity.")
+    }
+    if (endpointUrl === undefined || !isCanonicalOrigin(endpointUrl)) {
+      return yield* refused(
+        "origin_invalid",
+        `The variable ${requirement.endpointVariable} has to be the canonical https origin of the Capsule, such as https://app.example.com, without path, query or a trailing slash.`
+      )
+    }
+    const delivery: IdentityDelivery = {
+      accountsUrl: issuer,
+      issuerUrl: issuer,
+      clientId: capsuleClientId(capsuleId),
+      redirectUri: `${endpointUrl}${requirement.callbackPath}`
+    }
+    const returning = postLogoutPaths.length === 0 ? {} : { postLogoutPaths }
+    const reviewed = { ...delivery, ...returning, scopes, activation: activationDigest(authority) }
+    const authorityDigest = `sha256:${sha256(canonicalJson({ contract: planContract, ...reviewed }))}`
+    return { authority, delivery, ...returning, scopes, authorityDigest } satisfies Registration
+  })
+
+  const pinned = Effect.fnUntraced(function* (planRunId: RunId | null, capsuleId: CapsuleId) {
+    const [row] = yield* Effect.orDie(PlanPinRow.some(
+      sql,
+      "capsule_id",
+      "endpoint_origin",
+      "post_logout_paths",
+      "authority_digest"
+    )`SELECT capsule_id, endpoint_origin, post_logout_paths, authority_digest
+      FROM oidc_plan_pins WHERE plan_run_id = ${planRunId} AND capsule_id = ${capsuleId}`)
+    const requirement = yield* Effect.flatMap(present(capsuleId), requirementOf)
+    if (requirement === undefined && row === undefined) return undefined
+    const paths = PathsJson.read(row?.post_logout_paths ?? "[]")
+    const derived = row === undefined ? undefined : yield* derive(capsuleId, row.endpoint_origin, paths)
+    if (derived === undefined || derived.authorityDigest !== row?.authority_digest) {
+      return yield* refused(
+        "drift",
+        "The Capsule's sign-in is not what the plan was reviewed with: origin, callback, scopes, configuration or epoch have moved. Plan again."
+      )
+    }
+    return derived
+  })
+
+  const noteRegistration = (
+    { authority, delivery, postLogoutPaths = [], scopes }: Registration,
+    introspects: boolean
+  ) =>
+    audit.append({
+      workspaceId: authority.workspace_id,
+      actor: { kind: "service" },
+      action: "identity.client.register",
+      target: { kind: "oauth_client", id: delivery.clientId },
+      capsuleId: authority.capsule_id,
+      data: { scopes, redirectUri: delivery.redirectUri, postLogoutPaths, introspects }
+    })
+
+  const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: CapsuleId) {
+    const clientId = capsuleClientId(capsuleId)
+    const retired = yield* CapsuleClientRow.some(sql, "workspace_id")`UPDATE oidc_capsule_clients
+      SET ${CapsuleClientRow.changes(sql, {
+        status: "retired",
+        activation_digest: null,
+        introspection_hash: null,
+        updated_at: yield* now
+      })}
+      WHERE capsule_id = ${capsuleId} AND status = 'active' RETURNING workspace_id`
+    yield* grants.revokeClient(clientId)
+    yield* sql`DELETE FROM oidc_plan_pins WHERE capsule_id = ${capsuleId}`
+    const [row] = retired
+    if (row === undefined) return
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: { kind: "service" },
+      action: "identity.client.retire",
+      target: { kind: "oauth_client", id: clientId },
+      capsuleId
+    })
+  }, Effect.orDie)
+
+  return CapsuleClients.of({
+    pin: Effect.fn("CapsuleClients.pin")(function* (planRunId, capsuleId, endpointUrl, postLogoutPaths = []) {
+      const derived = yield* derive(capsuleId, endpointUrl, postLogoutPaths)
+      if (derived === undefined || endpointUrl === undefined) return undefined
+      yield* sql`INSERT INTO oidc_plan_pins ${PlanPinRow.values(sql, {
+        plan_run_id: planRunId,
+        workspace_id: derived.authority.workspace_id,
+        capsule_id: capsuleId,
+        endpoint_origin: endpointUrl,
+        post_logout_paths: PathsJson.write(postLogoutPaths),
+        authority_digest: derived.authorityDigest,
+        created_at: yield* now
+      })} ON CONFLICT (plan_run_id) DO UPDATE SET endpoint_origin = excluded.endpoint_origin,
+        post_logout_paths = excluded.post_logout_paths, authority_digest = excluded.authority_digest, created_at = excluded.created_at`.pipe(
+        Effect.orDie
+      )
+      return derived.delivery
+    }),
+    check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
+    register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId, introspectionSecret) {
+      const registration = yield* pinned(planRunId, capsuleId)
+      // A configuration without the requirement loses its identity.
+      if (registration === undefined) return yield* retire(capsuleId)
+      const { authority, delivery, postLogoutPaths = [], scopes } = registration
+      const row = {
+        redirect_uri: delivery.redirectUri,
+        post_logout_paths: PathsJson.write(postLogoutPaths),
+        scopes: encodeScopes(scopes),
+        activation_digest: activationDigest(authority),
+        introspection_hash: introspectionSecret === undefined ? null : sha256(Redacted.value(introspectionSecret)),
+        status: "active"
+      }
+      const same = yield* Effect.orDie(sql`SELECT client_id FROM oidc_capsule_clients
+        WHERE client_id = ${delivery.clientId} AND ${sql.and(
+          Object.entries(row).map(([column, value]) =>
+            value === null ? sql`${sql(column)} IS NULL` : sql`${sql(column)} = ${value}`
+          )
+        )}`)
+      if (same.length > 0) return
+      const at = yield* now
+      yield* sql`INSERT INTO oidc_capsule_clients ${CapsuleClientRow.values(sql, {
+        client_id: delivery.clientId,
+        workspace_id: authority.workspace_id,
+        capsule_id: capsuleId,
+        ...row,
+        created_at: at,
+        updated_at: at
+      })} ON CONFLICT (client_id) DO UPDATE SET redirect_uri = excluded.redirect_uri,
+        post_logout_paths = excluded.post_logout_paths, scopes = excluded.scopes,
+        activation_digest = excluded.activation_digest, introspection_hash = excluded.introspection_hash,
+        status = 'active', updated_at = excluded.updated_at`.pipe(Effect.orDie)
+      yield* noteRegistration(registration, introspectionSecret !== undefined)
+    }),
+    retire
+  })
+})

@@ -1,0 +1,54 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { now } from "../../base/Identity.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { decodeScopes, encodeScopes } from "./Scopes.ts"
+import { ConsentRow } from "./ConsentRow.ts"
+
+/** The person, the client, and the Workspace. */
+export interface ConsentPlace {
+  readonly subject: string
+  readonly clientId: string
+  readonly workspaceId: WorkspaceId | undefined
+}
+
+/** What people have allowed clients to do. */
+export class Consents extends Context.Service<
+  Consents,
+  {
+    /** The scopes allowed so far. */
+    readonly given: (place: ConsentPlace) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** Adds scopes to the allowed ones, in the caller's transaction. */
+    readonly remember: (place: ConsentPlace, scopes: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
+  }
+>()("svc/identity/Consents") {
+  static readonly layer = Layer.effect(
+    Consents,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const find = (client: SqlClient.SqlClient, { clientId, subject, workspaceId }: ConsentPlace) =>
+        Effect.map(
+          ConsentRow.some(client, "scopes")`SELECT scopes FROM oidc_consents
+            WHERE subject = ${subject} AND client_id = ${clientId} AND workspace_id = ${workspaceId ?? ""}`,
+          ([row]) => (row === undefined ? [] : decodeScopes(row.scopes))
+        )
+      return Consents.of({
+        given: (place) => find(read, place),
+        remember: Effect.fn("Consents.remember")(function* (place, scopes) {
+          const all = [...new Set([...(yield* find(sql, place)), ...scopes])].sort()
+          yield* sql`INSERT INTO oidc_consents ${ConsentRow.values(sql, {
+            subject: place.subject,
+            client_id: place.clientId,
+            workspace_id: place.workspaceId ?? "",
+            scopes: encodeScopes(all),
+            updated_at: yield* now
+          })} ON CONFLICT (subject, client_id, workspace_id)
+            DO UPDATE SET scopes = excluded.scopes, updated_at = excluded.updated_at`
+        })
+      })
+    })
+  )
+}

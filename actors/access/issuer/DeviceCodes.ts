@@ -1,0 +1,124 @@
+import { Clock, Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { secretHash } from "../../base/credential/BearerSecret.ts"
+import { now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
+import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
+import { decodeScopes, encodeScopes } from "./Scopes.ts"
+import { DeviceCodeRow } from "./DeviceCodeRow.ts"
+
+export interface NewDeviceRequest {
+  readonly clientId: string
+  readonly scopes: ReadonlyArray<string>
+  readonly workspaceId: WorkspaceId | undefined
+  readonly resource: string | undefined
+}
+
+/** A device's pending request. */
+export interface DeviceRequest extends NewDeviceRequest {
+  readonly id: string
+}
+
+/** The result for a polling device. `used`: it has already received its tokens. */
+export type DevicePoll =
+  | { readonly kind: "approved"; readonly grantId: string }
+  | { readonly kind: "used"; readonly grantId: string }
+  | { readonly kind: "pending" | "too_fast" | "denied" | "expired" | "unknown" }
+
+/** The device flow (RFC 8628). Every method but `begin` works in the caller's transaction. */
+export class DeviceCodes extends Context.Service<
+  DeviceCodes,
+  {
+    readonly begin: (
+      request: NewDeviceRequest
+    ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
+    /** The waiting request for a code from `normaliseUserCode`. */
+    readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
+    /** Decides a waiting request; `false` if it is no longer waiting. */
+    readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
+    /** Records the poll; polling too quickly lengthens the interval. */
+    readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
+    readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
+  }
+>()("svc/identity/DeviceCodes") {
+  static readonly layer = Layer.effect(
+    DeviceCodes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = provideCaptured(random)
+      // Keyed, because 34 bits could be guessed from a plain digest.
+      const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
+
+      return DeviceCodes.of({
+        begin: Effect.fn("DeviceCodes.begin")(function* (request) {
+          const deviceCode = yield* withRandom(mintOneTimeSecret("svcd_"))
+          const userCode = yield* withRandom(mintUserCode)
+          const at = yield* DateTime.now
+          yield* sql`INSERT INTO oidc_device_codes ${DeviceCodeRow.values(sql, {
+            secret_hash: secretHash(deviceCode),
+            user_code_digest: yield* digestOf(userCode),
+            client_id: request.clientId,
+            scopes: encodeScopes(request.scopes),
+            workspace_id: request.workspaceId ?? null,
+            resource: request.resource ?? null,
+            status: "pending",
+            grant_id: null,
+            interval_seconds: devicePollSeconds,
+            last_polled_at: null,
+            created_at: DateTime.formatIso(at),
+            expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetimes.deviceCode))
+          })}`
+          return { deviceCode, userCode }
+        }),
+        waiting: Effect.fn("DeviceCodes.waiting")(function* (userCode) {
+          const [row] = yield* DeviceCodeRow.rows(sql)`SELECT * FROM oidc_device_codes
+            WHERE user_code_digest = ${yield* digestOf(userCode)} AND status = 'pending' AND expires_at > ${yield* now}`
+          if (row === undefined) return undefined
+          return {
+            id: row.secret_hash,
+            clientId: row.client_id,
+            scopes: decodeScopes(row.scopes),
+            workspaceId: row.workspace_id ?? undefined,
+            resource: row.resource ?? undefined
+          }
+        }),
+        settle: Effect.fn("DeviceCodes.settle")(function* (id, grantId) {
+          const settled = yield* sql`UPDATE oidc_device_codes
+            SET status = ${grantId === undefined ? "denied" : "approved"}, grant_id = ${grantId ?? null}
+            WHERE secret_hash = ${id} AND status = 'pending' AND expires_at > ${yield* now} RETURNING client_id`
+          return settled.length === 1
+        }),
+        poll: Effect.fn("DeviceCodes.poll")(function* (clientId, deviceCode) {
+          const hash = secretHash(deviceCode)
+          const [row] = yield* DeviceCodeRow.rows(sql)`SELECT * FROM oidc_device_codes
+            WHERE secret_hash = ${hash} AND client_id = ${clientId}`
+          if (row === undefined) return { kind: "unknown" }
+          if (row.status === "used" && row.grant_id !== null) return { kind: "used", grantId: row.grant_id }
+          const at = yield* now
+          if (row.expires_at <= at) return { kind: "expired" }
+          const since =
+            row.last_polled_at === null
+              ? Number.POSITIVE_INFINITY
+              : (yield* Clock.currentTimeMillis) - Date.parse(row.last_polled_at)
+          const tooFast = since < row.interval_seconds * 1000
+          yield* sql`UPDATE oidc_device_codes SET last_polled_at = ${at},
+              interval_seconds = interval_seconds + ${tooFast ? devicePollSeconds : 0}
+            WHERE secret_hash = ${hash}`
+          if (tooFast) return { kind: "too_fast" }
+          if (row.status === "approved" && row.grant_id !== null) return { kind: "approved", grantId: row.grant_id }
+          return { kind: row.status === "denied" ? "denied" : "pending" }
+        }),
+        markUsed: Effect.fn("DeviceCodes.markUsed")(function* (deviceCode) {
+          yield* sql`UPDATE oidc_device_codes SET status = 'used' WHERE secret_hash = ${secretHash(deviceCode)}`
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../../base/Identity.ts"
+import type { RevocationReason } from "./Grants.ts"
+
+/**
+ * Revokes every grant along with everything issued from it: codes, access tokens, refresh families and device codes, whether
+ * pending or answered. Returns the number of grants. Works in the caller's transaction.
+ */
+export const endGrants = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const reason: RevocationReason = "restored"
+  const grants = yield* sql`UPDATE oidc_grants SET revoked_at = ${at}, revoked_reason = ${reason}
+    WHERE revoked_at IS NULL RETURNING id`
+  yield* sql`UPDATE oauth_access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL`
+  yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
+  yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
+  yield* sql`DELETE FROM oidc_device_codes`
+  // A consent that has been withdrawn since then must not be restored; people are asked again.
+  yield* sql`DELETE FROM oidc_consents`
+  return grants.length
+}).pipe(Effect.orDie, Effect.withSpan("endGrants"))

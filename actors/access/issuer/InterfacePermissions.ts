@@ -1,0 +1,88 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
+import { findInterfaceByResource } from "../../ledger/interface/InterfaceResource.ts"
+import { type InterfaceUse, readInterfaceUse } from "../../ledger/interface/InterfaceUse.ts"
+import type { Client } from "./Client.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+
+const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
+
+/** The delivery type of bindings whose permissions are carried in a token. */
+const delivery = "oauth2"
+
+/** The subject of a token: client, person, Workspace and address. */
+export interface InterfaceTokenRequest {
+  readonly client: Client
+  readonly subject: string
+  readonly workspaceId: WorkspaceId | undefined
+  readonly resource: string
+}
+
+/**
+ * A Capsule's application may use whatever its own Capsule has declared it consumes, and the Capsule's own Interfaces. An
+ * application that the operator has admitted to Interfaces may use whatever the person may.
+ */
+const isFor =
+  (owner: Client["owner"], row: UsedInterface["row"]) =>
+  ({ consumerCapsuleId }: InterfaceUse["bindings"][number]): boolean =>
+    owner === undefined ||
+    consumerCapsuleId === owner.capsuleId ||
+    (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
+
+/** An Interface, and the bindings that one person has to it. */
+export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
+
+/** The permissions of a client: those of its bindings, within the operator's policy. */
+export const boundPermissions = (
+  client: Pick<Client, "owner">,
+  { bindings, row }: UsedInterface,
+  policy: Pick<OperatorPolicy, "allowedPermissions">
+): ReadonlyArray<string> => {
+  const bound = new Set(bindings.filter(isFor(client.owner, row)).flatMap(({ permissions }) => permissions))
+  return policy.allowedPermissions
+    .filter((pair) => pair.delivery === delivery && bound.has(pair.permission))
+    .map(({ permission }) => permission)
+}
+
+/**
+ * The permissions that a client's tokens may currently claim at the Interface with that resource address: those of the person's
+ * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a database
+ * failure is passed on, never treated as an empty result.
+ */
+export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
+  sql: SqlClient.SqlClient,
+  { client, resource, subject, workspaceId }: InterfaceTokenRequest
+): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
+  // The token is valid in one Workspace, so the person must have chosen one.
+  if (!client.interfaces || workspaceId === undefined) return []
+  const interfaceId = yield* findInterfaceByResource(sql, workspaceId, resource)
+  if (interfaceId === undefined) return []
+  const use = yield* readInterfaceUse(sql, { interfaceId, subject, delivery })
+  if (use === undefined) return []
+  const { policy } = yield* InstallPolicy
+  return boundPermissions(client, use, policy)
+})
+
+/**
+ * The Workspaces in which this address is an Interface that the person may currently invoke through the client. If the client
+ * does not name a Workspace, the Workspace is used if it is the only one; if there are several, none is guessed.
+ */
+export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
+  sql: SqlClient.SqlClient,
+  { client, resource, subject }: Omit<InterfaceTokenRequest, "workspaceId">
+): Effect.fn.Return<ReadonlyArray<WorkspaceId>, SqlError> {
+  const rows = yield* UsedWorkspace.rows(sql)`SELECT DISTINCT m.workspace_id AS "workspaceId"
+    FROM memberships m JOIN interfaces i ON i.workspace_id = m.workspace_id
+    WHERE m.subject = ${subject} AND m.status = 'active' AND i.status = 'resolved'
+      AND REPLACE(i.inputs, ${JSON.stringify(resource)}, '') <> i.inputs ORDER BY m.workspace_id`
+  const meant: Array<WorkspaceId> = []
+  for (const { workspaceId } of rows) {
+    const permissions = yield* interfacePermissions(sql, { client, resource, subject, workspaceId })
+    if (permissions.length > 0) meant.push(workspaceId)
+  }
+  return meant
+})

@@ -1,0 +1,295 @@
+import { Cause, Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose"
+import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import type { SigningAlgorithm } from "./Client.ts"
+import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
+import { lifetimes } from "./Lifetimes.ts"
+import { signingAlgorithms } from "./SigningAlgorithms.ts"
+import { SigningKeyRow } from "./SigningKeyRow.ts"
+import { rowShape } from "../../base/database/Table.ts"
+
+const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
+
+/** How long clients may cache the key set; a key is published at least that long before it signs. */
+export const keySetMaxAge = Duration.minutes(10)
+// Longer than any token's lifetime plus clock skew.
+const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
+
+const PublicJwk = Schema.Record(Schema.String, Schema.String)
+export type PublicJwk = typeof PublicJwk.Type
+const decodePublic = Schema.decodeUnknownSync(Schema.fromJsonString(PublicJwk))
+const decodePrivate = Schema.decodeUnknownEffect(Schema.fromJsonString(PublicJwk))
+
+const sealPlace = (kid: string) => ({
+  table: "oidc_signing_keys",
+  column: "private_jwk",
+  workspaceId: null,
+  rowId: kid
+})
+
+const publicMembers = ["kty", "n", "e", "crv", "x", "y"]
+
+/** A JWT signed by this issuer, whatever its age. */
+export interface VerifiedJwt {
+  readonly type: string | undefined
+  readonly claims: unknown
+}
+
+const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+
+/** The signing keys for ID tokens and resource tokens: one signs, the next is already published. */
+export class SigningKeys extends Context.Service<
+  SigningKeys,
+  {
+    /**
+     * The public key set: next, active, and retired keys until everything they signed has expired. Waits for the keys of a
+     * new installation.
+     */
+    readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
+    /**
+     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While a new installation's key is being
+     * generated, waits for it and stores it in the current transaction, so that the JWT can be verified once the transaction is
+     * committed.
+     */
+    readonly sign: (
+      algorithm: SigningAlgorithm,
+      type: string | undefined,
+      claims: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<string, SqlError>
+    /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Checks no timestamps. */
+    readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
+    /**
+     * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` while clients may not have seen
+     * the next keys yet. `compromised` does not wait, and removes the old keys from the key set at once.
+     */
+    readonly rotate: (
+      context: CommandContext,
+      options?: { readonly compromised: boolean }
+    ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
+    /** When the oldest active key started signing. Waits for the keys, as the key set does. */
+    readonly activeSince: Effect.Effect<string, SqlError>
+  }
+>()("svc/identity/SigningKeys") {
+  /** Generates the missing keys. Only callers that need them wait: generating an RSA key takes about as long as starting up. */
+  static readonly layer = Layer.effect(
+    SigningKeys,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const vault = yield* Vault
+  const audit = yield* Audit
+  const signers = new Map<string, CryptoKey>()
+  const verifiers = new Map<string, CryptoKey>()
+
+  const imported = Effect.fnUntraced(function* (jwk: PublicJwk, algorithm: SigningAlgorithm) {
+    const key = yield* Effect.promise(() => importJWK(jwk, algorithm))
+    return key instanceof Uint8Array ? yield* Effect.die(new Error("A signing key is symmetric")) : key
+  })
+
+  const { generate } = yield* KeyGeneration
+
+  const insert = Effect.fnUntraced(function* (key: NewKey, status: "active" | "next") {
+    const at = yield* now
+    yield* sql`INSERT INTO oidc_signing_keys ${SigningKeyRow.values(sql, {
+      kid: key.kid,
+      algorithm: key.algorithm,
+      status,
+      public_jwk: key.publicJwk,
+      private_jwk: yield* vault.seal(sealPlace(key.kid), Redacted.make(key.privateJwk)),
+      published_at: at,
+      activated_at: status === "active" ? at : null,
+      retired_at: null
+    })} ON CONFLICT (kid) DO NOTHING`
+  })
+
+  const withStatus = (client: SqlClient.SqlClient, algorithm: SigningAlgorithm, status: SigningKeyRow["status"]) =>
+    Effect.map(
+      SigningKeyRow.some(
+        client,
+        "kid",
+        "algorithm",
+        "status",
+        "public_jwk",
+        "private_jwk",
+        "published_at"
+      )`SELECT kid, algorithm, status, public_jwk, private_jwk, published_at FROM oidc_signing_keys
+        WHERE algorithm = ${algorithm} AND status = ${status}`,
+      (rows) => rows[0]
+    )
+
+  const wanted = signingAlgorithms.flatMap((algorithm) =>
+    (["active", "next"] as const).map((status) => ({ algorithm, status }))
+  )
+  const missing = yield* Effect.filter(wanted, ({ algorithm, status }) =>
+    Effect.map(withStatus(sql, algorithm, status), (row) => row === undefined)
+  )
+  const made = (status: "active" | "next") =>
+    Effect.forEach(
+      missing.filter((key) => key.status === status),
+      ({ algorithm }) => generate(algorithm),
+      { concurrency: "unbounded" }
+    )
+  const active = yield* Effect.forkScoped(made("active"))
+  // Runs after the signing keys, since the CPUs are busy with the rest of the startup.
+  const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
+  const begun = { active, next }
+
+  // A waiter must wait only for the generation: it may be holding the very transaction that storing the keys would have to wait
+  // for.
+  const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
+    const keys = yield* Fiber.join(begun[status])
+    yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
+  })
+
+  let isComplete = missing.length === 0
+  const complete = Effect.gen(function* () {
+    if (isComplete) return
+    yield* store("active")
+    yield* store("next")
+    isComplete = true
+  })
+  yield* complete.pipe(
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.logWarning("The first signing keys could not be stored. Whatever needs them tries again.", cause)
+    ),
+    Effect.forkScoped
+  )
+
+  const keySet = Effect.gen(function* () {
+    yield* complete
+    const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
+    const rows = yield* SigningKeyRow.some(
+      read,
+      "kid",
+      "algorithm",
+      "public_jwk"
+    )`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+      WHERE status IN ('active', 'next') OR (status = 'retired' AND retired_at > ${since})
+      ORDER BY status, algorithm DESC, published_at`
+    return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
+      const jwk = decodePublic(public_jwk)
+      // Members are picked by name, so that a private one can never slip through.
+      const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
+      return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
+    })
+  })
+
+  const signer = Effect.fnUntraced(function* (row: Pick<SigningKeyRow, "kid" | "algorithm" | "private_jwk">) {
+    const cached = signers.get(row.kid)
+    if (cached !== undefined) return cached
+    const opened = yield* Effect.orDie(vault.openText(sealPlace(row.kid), row.private_jwk))
+    const made = yield* imported(yield* Effect.orDie(decodePrivate(Redacted.value(opened))), row.algorithm)
+    const key = signers.get(row.kid) ?? made
+    signers.set(row.kid, key)
+    return key
+  })
+
+  const verifier = Effect.fnUntraced(function* (row: Pick<SigningKeyRow, "kid" | "algorithm" | "public_jwk">) {
+    const cached = verifiers.get(row.kid)
+    if (cached !== undefined) return cached
+    const made = yield* imported(decodePublic(row.public_jwk), row.algorithm)
+    const key = verifiers.get(row.kid) ?? made
+    verifiers.set(row.kid, key)
+    return key
+  })
+
+  const sign = Effect.fn("SigningKeys.sign")(function* (
+    algorithm: SigningAlgorithm,
+    type: string | undefined,
+    claims: Readonly<Record<string, Schema.Json>>
+  ) {
+    const active = withStatus(sql, algorithm, "active")
+    const row = (yield* active) ?? (yield* Effect.andThen(store("active"), active))
+    if (row === undefined) return yield* Effect.die(new Error(`There is no active ${algorithm} key`))
+    const key = yield* signer(row)
+    const header = { alg: algorithm, kid: row.kid, ...(type === undefined ? {} : { typ: type }) }
+    const payload = new TextEncoder().encode(JSON.stringify(claims))
+    return yield* Effect.promise(() => new CompactSign(payload).setProtectedHeader(header).sign(key))
+  })
+
+  const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
+    const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
+    if (Option.isNone(header)) return undefined
+    // `kid` selects among our own keys: nothing in a header can supply a key.
+    const [row] = yield* SigningKeyRow.some(
+      read,
+      "kid",
+      "algorithm",
+      "public_jwk"
+    )`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+      WHERE kid = ${header.value.kid ?? ""} AND algorithm = ${header.value.alg ?? ""} AND status <> 'revoked'`
+    if (row === undefined) return undefined
+    const key = yield* verifier(row)
+    const verified = yield* Effect.option(
+      Effect.tryPromise(() => compactVerify(jwt, key, { algorithms: [row.algorithm] }))
+    )
+    if (Option.isNone(verified)) return undefined
+    const claims = parseClaims(new TextDecoder().decode(verified.value.payload))
+    return Option.isNone(claims) ? undefined : { type: verified.value.protectedHeader.typ, claims: claims.value }
+  })
+
+  const rotate = Effect.fn("SigningKeys.rotate")(function* (
+    context: CommandContext,
+    options?: { readonly compromised: boolean }
+  ) {
+    const compromised = options?.compromised === true
+    yield* complete
+    const following = yield* Effect.forEach(signingAlgorithms, generate)
+    return yield* Effect.gen(function* () {
+      const latest = (yield* Clock.currentTimeMillis) - Duration.toMillis(keySetMaxAge)
+      const activeKeyIds: Array<string> = []
+      for (const key of following) {
+        const next = yield* withStatus(sql, key.algorithm, "next")
+        if (next === undefined) return yield* Effect.die(new Error(`There is no next ${key.algorithm} key`))
+        if (!compromised && Date.parse(next.published_at) > latest) {
+          return yield* failedPrecondition(
+            "The next signing keys were published too recently for every client to know them. Rotate again in ten minutes."
+          )
+        }
+        yield* sql`UPDATE oidc_signing_keys SET ${SigningKeyRow.changes(sql, {
+          status: compromised ? "revoked" : "retired",
+          retired_at: yield* now
+        })} WHERE algorithm = ${key.algorithm} AND (status = 'active' OR (status = 'retired' AND ${compromised ? 1 : 0} = 1))`
+        yield* sql`UPDATE oidc_signing_keys SET status = 'active', activated_at = ${yield* now} WHERE kid = ${next.kid}`
+        yield* insert(key, "next")
+        activeKeyIds.push(next.kid)
+      }
+      yield* audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "identity.keys.rotate",
+        target: { kind: "signing_key", id: activeKeyIds.join(",") },
+        data: { compromised },
+        requestId: context.requestId
+      })
+      return { activeKeyIds }
+    }).pipe(transaction(sql))
+  })
+
+  return SigningKeys.of({
+    keySet,
+    sign,
+    verify,
+    rotate,
+    activeSince: complete.pipe(
+      Effect.andThen(
+        ActiveSince.rows(read)`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`
+      ),
+      Effect.map((rows) => rows[0]?.since ?? "")
+    )
+  })
+})

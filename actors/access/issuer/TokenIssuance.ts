@@ -1,0 +1,153 @@
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
+import { newId } from "../../base/Identity.ts"
+import type { Client } from "./Client.ts"
+import type { Grant } from "./Grants.ts"
+import { groupsOf } from "./Groups.ts"
+import { interfacePermissions } from "./InterfacePermissions.ts"
+import { IssuerSettings } from "./IssuerSettings.ts"
+import { lifetimes } from "./Lifetimes.ts"
+import type { LiveAuthority } from "./LiveAuthority.ts"
+import { type OAuthError, refuse } from "./OAuthError.ts"
+import { encodeScopes } from "./Scopes.ts"
+import { namedClaims } from "./RequestedClaims.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { StaticClients } from "./StaticClients.ts"
+import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
+import { OAuthTokenRow } from "./GrantRow.ts"
+
+/** The response of the token endpoint; the HTTP layer encodes it. */
+export interface IssuedTokens {
+  readonly accessToken: Redacted.Redacted
+  readonly expiresIn: number
+  readonly scopes: ReadonlyArray<string>
+  readonly idToken: string | undefined
+  readonly refreshToken: Redacted.Redacted | undefined
+}
+
+export interface IssuanceRequest {
+  readonly client: Client
+  readonly grant: Grant
+  readonly authority: LiveAuthority
+  /** The requested scopes that the client is registered with. */
+  readonly scopes: ReadonlyArray<string>
+  /** All scopes that are both granted and requested: permissions on an Interface are not client scopes. */
+  readonly asked: ReadonlyArray<string>
+  /** Set for a token for another resource server. */
+  readonly resource: string | undefined
+  readonly nonce: string | undefined
+  readonly refreshToken: Redacted.Redacted | undefined
+}
+
+const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
+
+/** The `jti` of a resource token: it identifies the grant, so that introspection can check it. */
+export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
+export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
+
+/** Creates access and ID tokens from a grant whose authority has just been read, in the caller's transaction. */
+export class TokenIssuance extends Context.Service<
+  TokenIssuance,
+  {
+    /** Fails with `invalid_target` for a resource that the grant does not name or that no longer has a server. */
+    readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
+  }
+>()("svc/identity/TokenIssuance") {
+  static readonly layer = Layer.effect(
+    TokenIssuance,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* SigningKeys
+      const { issuer } = yield* IssuerSettings
+      const registered = yield* StaticClients
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = provideCaptured(random)
+
+      const opaque = Effect.fnUntraced(function* ({ client, grant, scopes }: IssuanceRequest) {
+        const secret = yield* withRandom(mintSecret("oauthAccess"))
+        const at = yield* DateTime.now
+        yield* sql`INSERT INTO oauth_access_tokens ${OAuthTokenRow.values(sql, {
+          id: yield* withRandom(newId(Schema.String, "oat")),
+          secret_hash: secretHash(secret),
+          subject: grant.subject,
+          client_id: client.id,
+          grant_id: grant.id,
+          scopes: encodeScopes(scopes),
+          workspace_id: grant.workspaceId ?? null,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetimes.accessToken)),
+          revoked_at: null
+        })}`
+        return { accessToken: secret, expiresIn: Duration.toSeconds(lifetimes.accessToken), scopes }
+      })
+
+      const scopesAtServer = Effect.fnUntraced(function* ({ client, scopes }: IssuanceRequest, resource: string) {
+        const server = registered.resourceServers.get(resource)
+        if (server === undefined || !client.resources.includes(resource)) return yield* notCovered
+        return scopes.filter((scope) => server.scopes.includes(scope))
+      })
+
+      /** Read again for every token: an Interface is never invoked on the authority held at the time of consent. */
+      const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
+        const { asked, client, grant } = request
+        const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })
+        const scopes = asked.filter((scope) => permissions.includes(scope))
+        return scopes.length === 0 ? yield* notCovered : scopes
+      })
+
+      /** RFC 9068: for one resource server, with only that server's scopes. */
+      const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
+        const { authority, client, grant } = request
+        if (grant.resource !== resource) return yield* notCovered
+        const scopes = yield* registered.resourceServers.has(resource)
+          ? scopesAtServer(request, resource)
+          : scopesAtInterface(request, resource)
+        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const expiresIn = Duration.toSeconds(lifetimes.resourceToken)
+        const jwt = yield* keys.sign("RS256", "at+jwt", {
+          iss: issuer,
+          sub: grant.subject,
+          aud: resource,
+          client_id: client.id,
+          scope: scopes.join(" "),
+          iat: issuedAt,
+          exp: issuedAt + expiresIn,
+          jti: resourceTokenId(grant.id, yield* withRandom(newId(Schema.String, "rst"))),
+          auth_time: grant.authTime,
+          ...svcClaim(authority)
+        })
+        return { accessToken: Redacted.make(jwt), expiresIn, scopes }
+      })
+
+      return TokenIssuance.of({
+        issue: Effect.fn("TokenIssuance.issue")(function* (request) {
+          const { authority, client, grant, nonce, refreshToken, resource } = request
+          const access = yield* resource === undefined ? opaque(request) : forResource(request, resource)
+          const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+          if (!request.scopes.includes("openid")) return { ...access, idToken: undefined, refreshToken }
+          const names = namedClaims(request.scopes, grant.claims.idToken)
+          const idToken = yield* keys.sign(
+            client.idTokenAlgorithm,
+            undefined,
+            idTokenClaims({
+              issuer,
+              grant,
+              authority,
+              names,
+              groups: names.includes("groups") ? yield* groupsOf(sql, grant.subject, grant.workspaceId) : [],
+              accessToken: Redacted.value(access.accessToken),
+              nonce,
+              issuedAt,
+              expiresAt: issuedAt + Duration.toSeconds(lifetimes.idToken)
+            })
+          )
+          return { ...access, idToken, refreshToken }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,82 @@
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { Member, Role } from "../../../schema/records/Workspace.ts"
+import { makeAutomation } from "../account/AutomationSubjects.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import { admitMember } from "../../ledger/workspace/AdmittedMember.ts"
+import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { makingRefusal } from "./AutomationRules.ts"
+import { roleHeld } from "./InvitationRights.ts"
+import type { MemberScope } from "./Members.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+export interface NewAutomation {
+  readonly displayName: string
+  /** `member` when absent; never `owner`, nor above the creator's role. */
+  readonly role?: Role | undefined
+}
+
+/**
+ * Members that never sign in: they have no address, password, passkey or external identity, and act only through personal access
+ * tokens. Each belongs only to the Workspace that created it. They are changed and removed through `Members`.
+ */
+export class AutomationMembers extends Context.Service<
+  AutomationMembers,
+  {
+    /**
+     * Creates an active member immediately, since nobody has to accept. Fails with `permission_denied` below admin or above the
+     * creator's role.
+     */
+    readonly create: (
+      context: CommandContext,
+      scope: MemberScope,
+      automation: NewAutomation
+    ) => Effect.Effect<Member, ApiError>
+  }
+>()("svc/member/AutomationMembers") {
+  static readonly layer = Layer.effect(
+    AutomationMembers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
+
+      return AutomationMembers.of({
+        create: Effect.fn("AutomationMembers.create")(
+          function* (context, { acting, workspaceId }, { displayName, role = "member" }) {
+            const refusal = makingRefusal(yield* roleHeld(workspaceId, acting), role)
+            if (refusal !== undefined) return yield* refusal
+            yield* refuseArchived(workspaceId)
+            const subject = yield* makeAutomation(displayName, context.actor)
+            yield* admitMember({ workspaceId, subject, role })
+            yield* audit.append({
+              workspaceId,
+              actor: context.actor,
+              action: "automation.create",
+              target: { kind: "member", id: subject },
+              data: { name: displayName, role },
+              requestId: context.requestId
+            })
+            const at = yield* now
+            return {
+              subject,
+              kind: "automation",
+              displayName,
+              role,
+              status: "active",
+              createdAt: at,
+              updatedAt: at
+            } satisfies Member
+          },
+          transaction(sql),
+          provideCaptured(services)
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import { rowShape } from "../../base/database/Table.ts"
+
+/** Who invites: a person by subject, or the operator from the machine's command line. */
+export type Inviter = { readonly subject: string } | "operator"
+
+export const permissionDenied = (message: string) => new ApiError({ code: "permission_denied", message })
+
+const RoleHeld = rowShape({ role: Role })
+
+/** The role of an active member with an active account; `owner` for the operator. Read in the caller's transaction. */
+export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceId, acting: Inviter) {
+  if (acting === "operator") return "owner" as const
+  const sql = yield* SqlClient.SqlClient
+  const [held] = yield* Effect.orDie(RoleHeld.rows(sql)`SELECT m.role FROM memberships m
+    JOIN users u ON u.subject = m.subject
+    WHERE m.workspace_id = ${workspaceId} AND m.subject = ${acting.subject}
+      AND m.status = 'active' AND u.status = 'active'`)
+  return held?.role
+})
+
+/** Why a member with the role `held` may not invite as `role`; `undefined` when they may. */
+export const invitationRefusal = (held: Role | undefined, role: Role, open: boolean): ApiError | undefined => {
+  if (held === undefined || !roleAtLeast(held, "admin")) {
+    return permissionDenied("Owners and admins manage members; ask one of them.")
+  }
+  if (role === "owner" && held !== "owner") return permissionDenied("Only owners add owners.")
+  return open && roleAtLeast(role, "admin")
+    ? permissionDenied(
+        "A link that anybody may use grants member at most. Name an address, or raise the role afterwards."
+      )
+    : undefined
+}
+
+/** Unknown, used, withdrawn and expired invitations look the same. */
+export const refusedInvitation = () =>
+  new ApiError({
+    code: "not_found",
+    message: "The invitation is unknown, was used or withdrawn, or has expired. Ask for a new one."
+  })
+
+export const lapsedInvitation = () =>
+  failedPrecondition("The person who sent this invitation may no longer give that role. Ask an owner for a new one.")

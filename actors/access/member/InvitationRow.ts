@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { InvitationId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { AddressProof, type Invitation, type InvitationStatus } from "../../../schema/records/Invitation.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type Member, Role } from "../../../schema/records/Workspace.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Invitations. Expiry is not stored: it follows from the clock. */
+export const InvitationRow = table("invitations", {
+  id: InvitationId,
+  secret_hash: Schema.String,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  role: Schema.NullOr(Role),
+  email: Schema.NullOr(Schema.String),
+  subject: Schema.NullOr(Subject),
+  stand_in: Subject,
+  proof: Schema.NullOr(AddressProof),
+  invited_by: Schema.NullOr(Subject),
+  status: Schema.Literals(["pending", "accepted", "declined", "revoked"]),
+  accepted_by: Schema.NullOr(Subject),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  ended_at: Schema.NullOr(Timestamp),
+  /** Hash of the link that was sent only by mail. */
+  mailed_hash: Schema.NullOr(Schema.String)
+})
+export type InvitationRow = RowOf<typeof InvitationRow.columns>
+
+/** What holding this link proves about the address: only its owner reads mail sent there. */
+export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
+  row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
+
+/** The status of an invitation at the given time. */
+export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
+  row.status === "pending" && row.expires_at <= at ? "expired" : row.status
+
+/** Whether anybody who has the link may accept. */
+export const isOpen = (row: Pick<InvitationRow, "email" | "subject">): boolean =>
+  row.email === null && row.subject === null
+
+export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => ({
+  id: row.id,
+  ...(row.workspace_id === null ? {} : { workspaceId: row.workspace_id }),
+  ...(row.role === null ? {} : { role: row.role }),
+  ...(row.email === null ? {} : { email: row.email }),
+  ...(row.subject === null ? {} : { subject: row.subject }),
+  status: invitationStatus(row, at),
+  ...(row.invited_by === null ? {} : { invitedBy: row.invited_by }),
+  ...(row.accepted_by === null ? {} : { acceptedBy: row.accepted_by }),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
+})
+
+/** The invited person as shown in the list of members: nothing about an account, which may not even exist. */
+export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
+  subject: row.stand_in,
+  kind: "person",
+  ...(row.email === null ? {} : { email: row.email }),
+  role,
+  status: "invited",
+  createdAt: row.created_at,
+  updatedAt: row.created_at
+})

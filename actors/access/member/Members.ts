@@ -1,0 +1,311 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
+import type { Departure } from "../../../schema/records/Departure.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type Member, type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
+import { Audit, type AuditData } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { nowUntil } from "../../base/database/ReadHorizon.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
+import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
+import { departureData, departureOf } from "./Departures.ts"
+import { kindRefusal } from "./AutomationRules.ts"
+import { InvitationRow } from "./InvitationRow.ts"
+import { permissionDenied, roleHeld } from "./InvitationRights.ts"
+import { MemberRow, memberColumns, toMember } from "./MemberRow.ts"
+import { unconfirmedMember } from "./ExistingMember.ts"
+
+/** The Workspace, and who is acting on it. */
+export interface MemberScope {
+  readonly workspaceId: WorkspaceId
+  /** `operator` acts from the machine's command line, with the authority of an owner. */
+  readonly acting: { readonly subject: string } | "operator"
+}
+
+export interface MemberChange {
+  readonly role?: Role | undefined
+  readonly status?: Member["status"] | undefined
+  /** Only for an automation; people name themselves. */
+  readonly displayName?: string | undefined
+}
+
+export interface HandOver {
+  readonly owner: Member
+  readonly previousOwner: Member
+}
+
+/**
+ * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request from somebody
+ * who has been removed in the meantime changes nothing. Nobody becomes a member here: people accept an invitation.
+ */
+export class Members extends Context.Service<
+  Members,
+  {
+    /** Members, and people invited by address or subject, oldest first. */
+    readonly list: (
+      workspaceId: WorkspaceId,
+      subject: string,
+      page: PageRequest
+    ) => Effect.Effect<Page<Member>, ApiError>
+    /**
+     * Fails with `permission_denied` for anybody but an owner where the rules say so, and with `failed_precondition` for the last
+     * owner, for somebody who has left, and for somebody who has not accepted yet.
+     */
+    readonly update: (
+      context: CommandContext,
+      scope: MemberScope,
+      subject: string,
+      change: MemberChange
+    ) => Effect.Effect<Member, ApiError>
+    /**
+     * Suspends the membership: access ends with the commit. Anybody may remove themselves, except the last owner
+     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted, and revokes the tokens of an
+     * automation.
+     */
+    readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
+    /** What removing a member would stop. For other members, this requires the admin role (`permission_denied`). */
+    readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
+    /** Makes another active member owner and the acting owner an admin, in one transaction. */
+    readonly handOver: (
+      context: CommandContext,
+      scope: { readonly workspaceId: WorkspaceId; readonly acting: { readonly subject: string } },
+      to: string
+    ) => Effect.Effect<HandOver, ApiError>
+  }
+>()("svc/workspace/Members") {
+  static readonly layer = Layer.effect(
+    Members,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const audit = yield* Audit
+  const cursors = yield* Cursors
+
+  const findMember = SqlSchema.findAll({
+    Request: Schema.Struct({ workspaceId: WorkspaceId, subject: Schema.String }),
+    Result: MemberRow,
+    execute: ({ workspaceId, subject }) =>
+      sql`SELECT ${sql.literal(memberColumns)} FROM memberships m JOIN users u ON u.subject = m.subject
+        WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`
+  })
+
+  const findRow = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+    const [row] = yield* Effect.orDie(findMember({ workspaceId, subject }))
+    return row
+  })
+
+  const readRow = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+    return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
+  })
+
+  /** Does not count owners who cannot act because they are suspended or their account is locked. */
+  const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+    const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
+      WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
+        AND m.role = 'owner' AND m.status = 'active' AND u.status = 'active' LIMIT 1`
+    if (others.length === 0) {
+      return yield* failedPrecondition(
+        "The last owner cannot leave, or be removed, suspended or lowered. Make another member owner first."
+      )
+    }
+  })
+
+  const note = (
+    context: CommandContext,
+    scope: MemberScope,
+    action: string,
+    subject: string,
+    data: MemberChange,
+    stopped: AuditData = {}
+  ) =>
+    audit.append({
+      workspaceId: scope.workspaceId,
+      actor: context.actor,
+      action,
+      target: { kind: "member", id: subject },
+      data: {
+        ...(data.role === undefined ? {} : { role: data.role }),
+        ...(data.status === undefined ? {} : { status: data.status }),
+        ...(data.displayName === undefined ? {} : { name: data.displayName }),
+        ...stopped
+      },
+      requestId: context.requestId
+    })
+
+  const ofDatabase = Effect.provideService(SqlClient.SqlClient, sql)
+  const heldBy = (scope: MemberScope) => ofDatabase(roleHeld(scope.workspaceId, scope.acting))
+
+  const managingRole = Effect.fnUntraced(function* (scope: MemberScope) {
+    const held = yield* heldBy(scope)
+    return held !== undefined && roleAtLeast(held, "admin")
+      ? held
+      : yield* permissionDenied("Owners and admins manage members; ask one of them.")
+  })
+
+  /** Only people leave: nobody could invite an automation back. */
+  const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
+    acting !== "operator" && acting.subject === subject && kind === "person"
+
+  /** What the acting person may do to this member, beyond managing members in general. */
+  const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
+    const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
+    if (leaves) return
+    const actor = yield* managingRole(scope)
+    if (wanted.role !== undefined && wanted.role !== present.role && actor !== "owner") {
+      return yield* permissionDenied("Only owners change roles.")
+    }
+    if (present.role === "owner" && actor !== "owner") {
+      return yield* permissionDenied("Only owners change the membership of an owner.")
+    }
+  })
+
+  const write = Effect.fnUntraced(function* (
+    scope: MemberScope,
+    subject: string,
+    change: { readonly role: Role; readonly status: Member["status"]; readonly left_at: string | null }
+  ) {
+    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { ...change, updated_at: yield* now })}
+      WHERE workspace_id = ${scope.workspaceId} AND subject = ${subject}`
+    return toMember(yield* readRow(scope.workspaceId, subject))
+  })
+
+  const change = Effect.fnUntraced(function* (
+    context: CommandContext,
+    scope: MemberScope,
+    present: MemberRow,
+    wanted: MemberChange,
+    action: string
+  ) {
+    yield* authorize(scope, present, wanted)
+    const refusal = kindRefusal(present.kind, wanted)
+    if (refusal !== undefined) return yield* refusal
+    const { subject } = present
+    const displayName = wanted.displayName === present.displayName ? undefined : wanted.displayName
+    if (displayName !== undefined) yield* ofDatabase(renameAutomation(subject, displayName))
+    const role = wanted.role ?? present.role
+    const status = wanted.status ?? present.status
+    // The Workspace may end a restored membership, but only the operator may confirm it.
+    if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmedMember()
+    if (present.leftAt !== null && status === "active") {
+      return yield* failedPrecondition("The person left this Workspace. Invite them, and they decide.")
+    }
+    const wasOwning = present.role === "owner" && present.status === "active"
+    const staysOwning = role === "owner" && status === "active"
+    if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
+    if (role === present.role && status === present.status && displayName === undefined) return toMember(present)
+    const leaves = isOwn(scope, present) && status === "suspended"
+    const goes = present.status === "active" && status !== "active"
+    const stopped = goes ? departureData(yield* ofDatabase(departureOf(scope.workspaceId, subject))) : {}
+    const changed = yield* write(scope, subject, { role, status, left_at: leaves ? yield* now : present.leftAt })
+    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status, displayName }, stopped)
+    return changed
+  })
+
+  /** Withdraws the pending invitation that the list shows under this subject. */
+  const withdraw = Effect.fnUntraced(function* (context: CommandContext, scope: MemberScope, standIn: string) {
+    const at = yield* now
+    const [row] = yield* InvitationRow.rows(sql)`UPDATE invitations
+      SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: at })}
+      WHERE workspace_id = ${scope.workspaceId} AND stand_in = ${standIn} AND status = 'pending' AND expires_at > ${at}
+      RETURNING *`
+    if (row === undefined) return false
+    yield* managingRole(scope)
+    yield* audit.append({
+      workspaceId: scope.workspaceId,
+      actor: context.actor,
+      action: "invitation.revoke",
+      target: { kind: "invitation", id: row.id },
+      requestId: context.requestId
+    })
+    return true
+  })
+
+  const isInvited = Effect.fnUntraced(function* (scope: MemberScope, standIn: string) {
+    const found = yield* sql`SELECT 1 AS one FROM invitations WHERE workspace_id = ${scope.workspaceId}
+      AND stand_in = ${standIn} AND status = 'pending' AND expires_at > ${yield* now}`
+    return found.length > 0
+  })
+
+  return Members.of({
+    update: Effect.fn("Members.update")(function* (context, scope, subject, wanted) {
+      if (wanted.role === undefined && wanted.status === undefined && wanted.displayName === undefined) {
+        return yield* invalidRequest("Give role, status or displayName.")
+      }
+      if (wanted.status === "invited" || wanted.status === "unconfirmed")
+        return yield* invalidRequest("status: give active or suspended.")
+      const present = yield* findRow(scope.workspaceId, subject)
+      if (present !== undefined) return yield* change(context, scope, present, wanted, "member.update")
+      yield* managingRole(scope)
+      if (!(yield* isInvited(scope, subject))) return yield* notFound("Member")
+      return yield* failedPrecondition(
+        "The person has not accepted the invitation yet. Withdraw it and invite them again."
+      )
+    }, transaction(sql)),
+    remove: Effect.fn("Members.remove")(function* (context, scope, subject) {
+      if (yield* withdraw(context, scope, subject)) return
+      const present = yield* readRow(scope.workspaceId, subject)
+      yield* change(context, scope, present, { status: "suspended" }, "member.remove")
+      if (present.kind === "automation") yield* ofDatabase(endAutomationTokens(subject))
+    }, transaction(sql)),
+    departure: Effect.fn("Members.departure")(function* (scope, subject) {
+      if (scope.acting === "operator" || scope.acting.subject !== subject) yield* managingRole(scope)
+      const present = yield* readRow(scope.workspaceId, subject)
+      return yield* ofDatabase(departureOf(scope.workspaceId, present.subject))
+    }, transaction(sql)),
+    handOver: Effect.fn("Members.handOver")(function* (context, scope, to) {
+      const { acting, workspaceId } = scope
+      if ((yield* heldBy(scope)) !== "owner") return yield* permissionDenied("Only an owner hands over the Workspace.")
+      yield* ofDatabase(refuseArchived(workspaceId))
+      if (to === acting.subject) return yield* invalidRequest("subject: name another member.")
+      const heir = yield* ofDatabase(roleHeld(workspaceId, { subject: to }))
+      if (heir === undefined) return yield* failedPrecondition("subject: only an active member can become the owner.")
+      const refusal = kindRefusal((yield* readRow(workspaceId, to)).kind, { role: "owner" })
+      if (refusal !== undefined) return yield* refusal
+      const owner = yield* write(scope, to, { role: "owner", status: "active", left_at: null })
+      const previousOwner = yield* write(scope, acting.subject, { role: "admin", status: "active", left_at: null })
+      yield* note(context, scope, "member.hand_over", to, { role: "owner" })
+      return { owner, previousOwner }
+    }, transaction(sql)),
+    list: Effect.fn("Members.list")(function* (workspaceId, subject, page) {
+      const binding: CursorBinding = { route: "workspaces.members", subject, filter: [workspaceId] }
+      const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+      const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
+      const pending = yield* Effect.orDie(
+        InvitationRow.some(
+          read,
+          "expires_at"
+        )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
+      )
+      const present = yield* nowUntil(pending.map((one) => one.expires_at))
+      // Somebody who is invited again is shown once, as an invitee.
+      const rows = yield* SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: MemberRow,
+        execute: () => read`SELECT * FROM (
+            SELECT ${read.literal(memberColumns)} FROM memberships m JOIN users u ON u.subject = m.subject
+            WHERE m.workspace_id = ${workspaceId} AND (m.status <> 'suspended' OR NOT EXISTS (SELECT 1 FROM invitations i
+              WHERE i.workspace_id = m.workspace_id AND i.stand_in = m.subject
+                AND i.status = 'pending' AND i.expires_at > ${present}))
+            UNION ALL SELECT stand_in, 'person', NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
+            WHERE workspace_id = ${workspaceId} AND status = 'pending' AND expires_at > ${present}
+              AND (email IS NOT NULL OR subject IS NOT NULL)
+          ) AS people WHERE ${after} ORDER BY "createdAt", subject LIMIT ${page.limit + 1}`
+      })(undefined).pipe(Effect.orDie)
+      const items = rows.slice(0, page.limit).map(toMember)
+      const last = items.at(-1)
+      if (rows.length <= page.limit || last === undefined) return { items }
+      return { items, nextCursor: yield* cursors.encode(binding, [last.createdAt, last.subject]) }
+    })
+  })
+})

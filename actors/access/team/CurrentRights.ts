@@ -1,0 +1,68 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ProjectId, Subject, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type Role, roleAtLeast, SubjectKind } from "../../../schema/records/Workspace.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
+import { TeamGrantRow, TeamMemberRow } from "./TeamRows.ts"
+
+/** The Project and environment of a Capsule. */
+export interface CapsulePlace {
+  readonly workspaceId: WorkspaceId
+  readonly projectId: ProjectId
+  readonly environment: string
+}
+
+/** What a subject may currently do for a Capsule. */
+export interface CurrentRights {
+  readonly kind: SubjectKind
+  /** None without an active membership of an active account, whatever the teams grant. */
+  readonly role: Role | undefined
+  readonly teamIds: ReadonlySet<TeamId>
+}
+
+/**
+ * The higher of the member's role in the Workspace and the role that teams add for the place. Without a membership, teams add
+ * nothing.
+ */
+export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>
+  held === undefined
+    ? undefined
+    : granted.reduce((highest, role) => (roleAtLeast(role, highest) ? role : highest), held)
+
+const HeldRole = rowShape({
+  subject: MembershipRow.columns.subject,
+  role: MembershipRow.columns.role,
+  kind: SubjectKind
+})
+const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
+
+/** Rights of these subjects, read in the caller's transaction. There is an entry for every subject. */
+export const currentRights = Effect.fn("currentRights")(function* (
+  { environment, projectId, workspaceId }: CapsulePlace,
+  subjects: ReadonlyArray<Subject>
+) {
+  const sql = yield* SqlClient.SqlClient
+  if (subjects.length === 0) return new Map<Subject, CurrentRights>()
+  const held = yield* HeldRole.rows(
+    sql
+  )`SELECT m.subject, m.role, u.kind FROM memberships m JOIN users u ON u.subject = m.subject
+    WHERE m.workspace_id = ${workspaceId} AND m.status = 'active' AND u.status = 'active'
+      AND ${sql.in("m.subject", subjects)}`
+  const teams = yield* TeamMemberRow.some(sql, "team_id", "subject")`SELECT m.team_id, m.subject FROM team_members m
+    JOIN teams t ON t.id = m.team_id WHERE t.workspace_id = ${workspaceId} AND ${sql.in("m.subject", subjects)}`
+  const grants = yield* GrantedRole.rows(
+    sql
+  )`SELECT g.team_id, g.role FROM team_grants g JOIN teams t ON t.id = g.team_id
+    WHERE t.workspace_id = ${workspaceId} AND (g.project_id IS NULL OR g.project_id = ${projectId})
+      AND (g.environment IS NULL OR g.environment = ${environment})`
+  return new Map(
+    subjects.map((subject): [Subject, CurrentRights] => {
+      const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
+      const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
+      const own = held.find((row) => row.subject === subject)
+      // A person without a membership has no rights anywhere.
+      return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
+    })
+  )
+}, Effect.orDie)

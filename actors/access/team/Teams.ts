@@ -1,0 +1,210 @@
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { NewTeam, TeamChange } from "../../../schema/api/TeamsApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
+import { type Subject, TeamId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Team, type TeamGrant } from "../../../schema/records/Team.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { Audit, type AuditData } from "../../base/audit/Audit.ts"
+import type { CommandContext } from "../../Command.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { requireOwner, type OwnerScope } from "./OwnerScope.ts"
+import { TeamGrantRow, TeamMemberRow, TeamRow } from "./TeamRows.ts"
+
+const decode = storedRecord(Team)
+
+/** The team in a row, together with its members and grants. */
+const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyArray<TeamGrantRow>): Team =>
+  decode({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    members,
+    grants: grants.map(({ environment, project_id, role }) => ({
+      ...(project_id === null ? {} : { projectId: project_id }),
+      ...(environment === null ? {} : { environment }),
+      role
+    })),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at
+  })
+
+/** A grant as the audit trail shows it: `admin in <project>/<environment>`. */
+const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
+  `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
+
+/**
+ * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team determines
+ * who counts towards an approval rule and which roles its grants add, so only owners may change it.
+ */
+export class Teams extends Context.Service<
+  Teams,
+  {
+    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Team>, ApiError>
+    readonly create: (context: CommandContext, scope: OwnerScope, team: NewTeam) => Effect.Effect<Team, ApiError>
+    /** `members` and `grants` replace the existing ones. */
+    readonly update: (
+      context: CommandContext,
+      scope: OwnerScope,
+      id: TeamId,
+      change: TeamChange
+    ) => Effect.Effect<Team, ApiError>
+    /** Fails with `failed_precondition` while an approval rule names the team. */
+    readonly remove: (context: CommandContext, scope: OwnerScope, id: TeamId) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/team/Teams") {
+  static readonly layer = Layer.effect(
+    Teams,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const cursors = yield* Cursors
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+
+      const allowed = (scope: OwnerScope) =>
+        requireOwner(scope, "Only owners change teams.").pipe(Effect.provideService(SqlClient.SqlClient, sql))
+
+      const whole = Effect.fnUntraced(function* (client: SqlClient.SqlClient, row: TeamRow) {
+        const members = yield* TeamMemberRow.rows(
+          client
+        )`SELECT * FROM team_members WHERE team_id = ${row.id} ORDER BY subject`
+        const grants = yield* TeamGrantRow.rows(
+          client
+        )`SELECT * FROM team_grants WHERE team_id = ${row.id} ORDER BY position`
+        const subjects = members.map(({ subject }) => subject)
+        return toTeam(row, subjects, grants)
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* ({ workspaceId }: OwnerScope, id: TeamId) {
+        const [row] = yield* Effect.orDie(
+          TeamRow.rows(sql)`SELECT * FROM teams WHERE id = ${id} AND workspace_id = ${workspaceId}`
+        )
+        return row === undefined ? yield* notFound("Team") : row
+      })
+
+      const refuseTaken = Effect.fnUntraced(function* (scope: OwnerScope, name: string) {
+        const taken = yield* Effect.orDie(
+          sql`SELECT 1 AS one FROM teams WHERE workspace_id = ${scope.workspaceId} AND name = ${name}`
+        )
+        if (taken.length > 0) return yield* failedPrecondition("name: another team of this Workspace has it.")
+      })
+
+      const replaceMembers = Effect.fnUntraced(function* (
+        { workspaceId }: OwnerScope,
+        id: TeamId,
+        members: ReadonlyArray<Subject>
+      ) {
+        yield* Effect.orDie(sql`DELETE FROM team_members WHERE team_id = ${id}`)
+        for (const subject of new Set(members)) {
+          const active = yield* Effect.orDie(sql`SELECT 1 AS one FROM memberships
+            WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`)
+          if (active.length === 0) {
+            return yield* failedPrecondition(`members: ${subject} is not an active member of this Workspace.`)
+          }
+          yield* Effect.orDie(sql`INSERT INTO team_members ${TeamMemberRow.values(sql, { team_id: id, subject })}`)
+        }
+      })
+
+      const replaceGrants = Effect.fnUntraced(function* (
+        { workspaceId }: OwnerScope,
+        id: TeamId,
+        grants: ReadonlyArray<TeamGrant>
+      ) {
+        yield* Effect.orDie(sql`DELETE FROM team_grants WHERE team_id = ${id}`)
+        for (const [position, { environment, projectId, role }] of grants.entries()) {
+          if (projectId !== undefined) {
+            const own = yield* Effect.orDie(
+              sql`SELECT 1 AS one FROM projects WHERE id = ${projectId} AND workspace_id = ${workspaceId}`
+            )
+            if (own.length === 0) return yield* invalidRequest("grants: no Project of this Workspace.")
+          }
+          const row = {
+            team_id: id,
+            position,
+            project_id: projectId ?? null,
+            environment: environment ?? null,
+            role
+          }
+          yield* Effect.orDie(sql`INSERT INTO team_grants ${TeamGrantRow.values(sql, row)}`)
+        }
+      })
+
+      const audited = (context: CommandContext, action: string, { id, workspace_id }: TeamRow, data: AuditData) =>
+        audit.append({
+          workspaceId: workspace_id,
+          actor: context.actor,
+          action,
+          target: { kind: "team", id },
+          data,
+          requestId: context.requestId
+        })
+
+      const fill = Effect.fnUntraced(function* (scope: OwnerScope, row: TeamRow, change: TeamChange) {
+        if (change.members !== undefined) yield* replaceMembers(scope, row.id, change.members)
+        if (change.grants !== undefined) yield* replaceGrants(scope, row.id, change.grants)
+        return yield* whole(sql, row)
+      })
+
+      const words = ({ grants, members, name }: Team) => ({ name, members, grants: grants.map(grantWords) })
+
+      return Teams.of({
+        list: Effect.fn("Teams.list")(function* (workspaceId, page) {
+          const list = {
+            route: "teams.list",
+            newestFirst: false,
+            conditions: [read`workspace_id = ${workspaceId}`],
+            filter: [workspaceId]
+          }
+          const found = yield* pageOfRows(TeamRow, read, cursors, list, page)
+          return { ...found, items: yield* Effect.forEach(found.items, (row) => whole(read, row)) }
+        }),
+        create: Effect.fn("Teams.create")(function* (context, scope, team) {
+          yield* allowed(scope)
+          yield* refuseTaken(scope, team.name)
+          const at = yield* now
+          const row: TeamRow = {
+            id: yield* newId(TeamId, "team").pipe(provideCaptured(random)),
+            workspace_id: scope.workspaceId,
+            name: team.name,
+            created_at: at,
+            updated_at: at
+          }
+          yield* Effect.orDie(sql`INSERT INTO teams ${TeamRow.values(sql, row)}`)
+          const made = yield* fill(scope, row, team)
+          yield* audited(context, "team.create", row, words(made))
+          return made
+        }, transaction(sql)),
+        update: Effect.fn("Teams.update")(function* (context, scope, id, change) {
+          yield* allowed(scope)
+          const before = yield* find(scope, id)
+          if (change.name !== undefined && change.name !== before.name) yield* refuseTaken(scope, change.name)
+          const row: TeamRow = { ...before, name: change.name ?? before.name, updated_at: yield* now }
+          yield* Effect.orDie(sql`UPDATE teams SET ${TeamRow.changes(sql, row)} WHERE id = ${id}`)
+          const made = yield* fill(scope, row, change)
+          yield* audited(context, "team.update", row, words(made))
+          return made
+        }, transaction(sql)),
+        remove: Effect.fn("Teams.remove")(function* (context, scope, id) {
+          yield* allowed(scope)
+          const row = yield* find(scope, id)
+          const rules = yield* Effect.orDie(sql`SELECT 1 AS one FROM approval_rules WHERE team_id = ${id}`)
+          if (rules.length > 0) {
+            return yield* failedPrecondition("A rule of approval names the team. Change or remove the rule first.")
+          }
+          yield* Effect.orDie(sql`DELETE FROM team_members WHERE team_id = ${id}`)
+          yield* Effect.orDie(sql`DELETE FROM team_grants WHERE team_id = ${id}`)
+          yield* Effect.orDie(sql`DELETE FROM teams WHERE id = ${id}`)
+          yield* audited(context, "team.remove", row, { name: row.name })
+        }, transaction(sql))
+      })
+    })
+  )
+}

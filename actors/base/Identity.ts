@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto"
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { idBytes, IdOrder } from "./IdOrder.ts"
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+/** The same characters in their alphabetical order: what is written with them sorts as its bytes do. */
+const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
+
+/** Five bits per character, without padding; leftover bits that do not fill a character are dropped. */
+export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
+  let text = ""
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xfff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += characters[(value >> bits) & 31]
+    }
+  }
+  return text
+}
+
+/** What making an id of a string needs from a branded schema. */
+export interface IdKind<A> {
+  readonly make: (text: string) => A
+}
+
+/** Mints a new id of the given kind, e.g. `newId(RunId, "run")`. Sorts after the ids minted just before it. */
+export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
+  const { randomBytes } = yield* SecureRandom.SecureRandom
+  const order = yield* IdOrder
+  const id = order.next(yield* randomBytes(idBytes), yield* Clock.currentTimeMillis)
+  return kind.make(`${prefix}_${base32(id, sortedAlphabet)}`)
+})
+
+/**
+ * The id of a record created by a coordinator's step: always the same, so that a repeated step finds its own result instead of
+ * creating another record.
+ */
+export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
+  kind.make(
+    `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
+  )
+
+/** A string as an id of this kind. `null` if it cannot be one: a lookup then finds nothing. */
+export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
+  Option.getOrNull(Schema.decodeOption(kind)(text))
+
+/** The current time in the format of records. */
+export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)
+
+/**
+ * The current time, but always later than `previous`. For records that keep the order in which they were created although their ids
+ * have none, or the clock may be set back between them.
+ */
+export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
+  Effect.map(now, (at) =>
+    previous == null || previous < at
+      ? at
+      : Timestamp.make(DateTime.formatIso(DateTime.add(DateTime.makeUnsafe(previous), { milliseconds: 1 })))
+  )

@@ -1,0 +1,69 @@
+import { Context, Effect } from "effect"
+import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { RunType } from "../../schema/records/Run.ts"
+
+/**
+ * The points at which a crash leaves a different state behind.
+ *
+ * - `<type>.<event>`: that event has been written for such a Run (for a resource: noted); for moves of the Run, inside the
+ *   transaction, just before its commit
+ * - `<type>.claimed`, `.settled`: the execution is beginning, or is over with its run folder still in place
+ * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
+ * - `<type>.checkpoint`: a state of a running apply has been kept
+ * - `<type>.committed`: the state of an apply has been committed, and the checks after it have not begun
+ * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed, but the response has not been sent
+ * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
+ * - `restoring.*`: the steps in which a backup becomes the database of a folder
+ * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
+ * - `state_upload.storing`, `.stored`: inside the transaction of an upload, just before its commit, and after it
+ * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
+ * - `import.confirming`, `.confirmed`: inside the transaction that confirms an import, and after it
+ * - `export.granting`, `.granted`: inside the transaction that records the link for an export, just before its commit, and after
+ *   it
+ * - `export.sending`: a download has been recorded, and none of it has been sent
+ * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
+ * - `connection.renewed`: the authorization server has issued new tokens, and none of them have been written
+ * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed have been marked, and some of their lines have been
+ *   deleted
+ * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step is over
+ * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is complete but not
+ *   yet in the audit trail
+ * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
+ */
+export type KillPointName =
+  | `${RunType}.${RunEventKind}`
+  | `${RunType}.${"claimed" | "committed" | "settled" | "prepared" | "executed" | "checkpoint"}`
+  | "install.created"
+  | "install.stepping"
+  | "install.stepped"
+  | "approve.decided"
+  | "apply.asked"
+  | "cancel.decided"
+  | "left_over.adopting"
+  | "left_over.adopted"
+  | "state_upload.storing"
+  | "state_upload.stored"
+  | "install.adopting"
+  | "import.confirming"
+  | "import.confirmed"
+  | `export.${"granting" | "granted" | "sending"}`
+  | "restore.committing"
+  | "connection.renewed"
+  | "log_removal.marked"
+  | "log_removal.erased"
+  | "audit_removal.deleted"
+  | "audit_removal.removed"
+  | "retention.removed"
+  | "retention.passed"
+  | "recovery.begun"
+  | "recovery.settled"
+  | "recovery.cleaning"
+  | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
+
+/**
+ * Called at every kill point. Does nothing here; the crash suite starts its own server in which one of the points kills the
+ * process with SIGKILL.
+ */
+export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {
+  defaultValue: () => () => Effect.void
+})

@@ -1,0 +1,74 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { serviceContext } from "../../Command.ts"
+import { countChains, isSealed, nextLink, readChain, startChain, writeChain } from "./AuditChain.ts"
+import { type AuditChainRow, type AuditScope, installationScope } from "./AuditChainRow.ts"
+import { appendAudit } from "./AuditEntry.ts"
+import type { AuditKey } from "./AuditLink.ts"
+import { AuditRow } from "./AuditRow.ts"
+
+/** The number of events per transaction; the first startup on a long history takes many transactions. */
+const eventsAtOnce = 500
+
+const Count = rowShape({ count: Schema.Int })
+
+/** Assigns positions to a batch of events from earlier releases; returns how many. */
+const adoptSome = Effect.fn("AuditBeginning.adoptSome")(function* (key: AuditKey) {
+  const sql = yield* SqlClient.SqlClient
+  const events = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE position IS NULL
+    ORDER BY created_at, id LIMIT ${eventsAtOnce}`
+  const chains = new Map<AuditScope, Omit<AuditChainRow, "seal">>()
+  for (const event of events) {
+    const scope: AuditScope = event.workspace_id ?? installationScope
+    const chain = chains.get(scope) ?? (yield* readChain(scope)) ?? (yield* startChain(key, scope, null))
+    const link = yield* nextLink(key, chain, event)
+    yield* sql`UPDATE audit_events SET ${AuditRow.changes(sql, link)} WHERE id = ${event.id}`
+    chains.set(scope, { ...chain, ...link })
+  }
+  yield* Effect.forEach(chains.values(), (chain) => writeChain(key, chain), { discard: true })
+  return events.length
+})
+
+const isUntouched = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const linked = yield* sql`SELECT 1 AS one FROM audit_events WHERE position IS NOT NULL LIMIT 1`
+  const chains = yield* sql`SELECT 1 AS one FROM audit_chains LIMIT 1`
+  return linked.length + chains.length === 0
+})
+
+const damaged = Effect.logError(
+  "The chain of the installation's audit events was changed in the database; see svc audit verify."
+)
+
+/** Completes the work, and adds an event if an earlier release had written any. */
+const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
+  const sql = yield* SqlClient.SqlClient
+  const chain = yield* readChain(installationScope)
+  if (chain !== undefined) yield* writeChain(key, { ...chain, chains: yield* countChains })
+  const [linked] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events`
+  if (linked === undefined || linked.count === 0) return
+  yield* appendAudit(key, {
+    workspaceId: null,
+    actor: serviceContext.actor,
+    action: "audit_chain.begin",
+    target: { kind: "installation", id: "audit_chain" },
+    data: { events: linked.count }
+  })
+})
+
+/**
+ * Starts the chains of a database that has none, and links the events from earlier releases in chronological order: they prove
+ * what the database held at this moment. Continues after a crash. After that, an event without a position never receives one, and
+ * the check names it.
+ */
+export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
+  const inTransaction = transaction(yield* SqlClient.SqlClient)
+  const present = yield* readChain(installationScope)
+  if (present !== undefined && present.chains !== null) return
+  if (!(yield* present === undefined ? isUntouched : isSealed(key, present))) return yield* damaged
+  if (present === undefined) yield* inTransaction(startChain(key, installationScope, null))
+  while ((yield* inTransaction(adoptSome(key))) > 0);
+  yield* inTransaction(finish(key))
+}, Effect.orDie)

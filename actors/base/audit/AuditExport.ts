@@ -1,0 +1,80 @@
+import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { ExportedAuditEvent } from "../../../schema/records/ExportedAuditEvent.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { eventsOf, readChain } from "./AuditChain.ts"
+import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
+import { type AuditFilter, matching } from "./AuditFilter.ts"
+import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
+
+/** Number of positions covered by one statement, however few the filter keeps. */
+const placesAtOnce = 500
+
+const Line = jsonText(ExportedAuditEvent)
+
+const lineOf = (row: AuditRow): string =>
+  `${Line.write({
+    position: row.position ?? 0,
+    ...recordFields(row),
+    workspaceId: row.workspace_id,
+    ...(row.capsule_id === null ? {} : { capsuleId: row.capsule_id }),
+    data: AuditDataJson.read(row.data),
+    mac: row.mac ?? ""
+  })}\n`
+
+/** The first lines of an export, and the rest, if any. */
+interface BegunExport {
+  readonly lines: ReadonlyArray<string>
+  readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>
+}
+
+/**
+ * A chain as JSON lines, oldest first, from after the position `after` to the current end of the chain. Positions never change,
+ * so an export can be resumed after its last line. Keeps one page in memory at a time; a short export is complete after the first
+ * page.
+ */
+export const beginExport = Effect.fn("Audit.beginExport")(function* (
+  scope: AuditScope,
+  filter: AuditFilter,
+  after: number
+): Effect.fn.Return<BegunExport, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const chain = yield* Effect.orDie(readChain(scope))
+  const end = chain?.position ?? 0
+  const pageBehind = (from: number) => {
+    const to = Math.min(from + placesAtOnce, end)
+    const rows = AuditRow.rows(sql)`SELECT * FROM audit_events WHERE ${sql.and([
+      eventsOf(sql, scope),
+      sql`position > ${from}`,
+      sql`position <= ${to}`,
+      ...matching(sql, filter)
+    ])} ORDER BY position`
+    const next = to < end ? Option.some(to) : Option.none<number>()
+    return Effect.map(Effect.orDie(rows), (found) => [found.map(lineOf), next] as const)
+  }
+  const [lines, next] = yield* pageBehind(Math.max(after, chain?.pruned_position ?? 0))
+  return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
+})
+
+/** The entire export as one stream. */
+export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
+  Stream.unwrap(
+    Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>
+      Stream.concat(
+        Stream.fromIterable(lines),
+        Option.getOrElse(rest, () => Stream.empty)
+      )
+    )
+  )
+
+/** Every chain in turn: the installation's first, then those of the Workspaces ordered by id. */
+export const exportAll = (filter: AuditFilter) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const chains = yield* Effect.orDie(
+        AuditChainRow.some(sql, "scope")`SELECT scope FROM audit_chains ORDER BY scope`
+      )
+      return Stream.fromIterable(chains).pipe(Stream.flatMap(({ scope }) => exportChain(scope, filter, 0)))
+    })
+  )

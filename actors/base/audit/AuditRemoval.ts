@@ -1,0 +1,159 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Timestamp } from "../../../schema/records/Primitives.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { serviceContext } from "../../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../KillPoint.ts"
+import { makeCooldown } from "../Cooldown.ts"
+import { Audit } from "./Audit.ts"
+import { eventsOf, readChain, writeChain } from "./AuditChain.ts"
+import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
+import { AuditKeys } from "./AuditLink.ts"
+import { AuditRetention } from "./AuditRetention.ts"
+import { AuditRow } from "./AuditRow.ts"
+
+/** Deleted pages are overwritten, so removing more in one transaction would delay writers. */
+const eventsAtOnce = 200
+/** Lets writers go first between two steps. */
+const pause = "5 millis"
+/** Number of steps per cleanup turn; the cleanup has other work to do. */
+const stepsOfTurn = 50
+/** A chain with nothing to remove is checked again after this time. */
+const cooldown = Duration.toMillis("1 hour")
+
+/** Audit events of one chain that are past their retention period. */
+export interface RemovableEvents {
+  readonly workspaceId: WorkspaceId | null
+  readonly events: number
+}
+
+/**
+ * Removes audit events from the beginning of their chains, if the operator has configured how long they are kept. The row of the
+ * chain keeps the position and the digest of the last event removed, from which the check continues. A step is one short
+ * transaction with its own audit event, so a process may die between any two steps.
+ */
+export class AuditRemoval extends Context.Service<
+  AuditRemoval,
+  {
+    /** What would be removed now, by chain. */
+    readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
+    /** Removes everything that may be removed, and returns what was removed by chain. */
+    readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
+    /** Removes some of it, for the background cleanup. */
+    readonly removeSome: Effect.Effect<void>
+  }
+>()("svc/audit/AuditRemoval") {
+  static readonly layer = Layer.effect(
+    AuditRemoval,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const key = yield* AuditKeys
+      const keep = yield* AuditRetention
+      const killPoint = yield* KillPoint
+
+      const before = Effect.map(Clock.currentTimeMillis, (millis) =>
+        keep === undefined ? undefined : new Date(millis - Duration.toMillis(keep)).toISOString()
+      )
+
+      /**
+       * The oldest events of a chain after a position, up to the first that is not old enough: only the beginning of a chain is
+       * removed.
+       */
+      const oldest = Effect.fnUntraced(function* (
+        from: SqlClient.SqlClient,
+        scope: AuditScope,
+        after: number,
+        until: string
+      ) {
+        const rows = yield* AuditRow.some(
+          from,
+          "position",
+          "mac",
+          "created_at"
+        )`SELECT position, mac, created_at FROM audit_events
+          WHERE ${eventsOf(from, scope)} AND position > ${after} ORDER BY position LIMIT ${eventsAtOnce}`
+        const young = rows.findIndex(({ created_at }: { readonly created_at: Timestamp }) => created_at >= until)
+        return young === -1 ? rows : rows.slice(0, young)
+      })
+
+      /** One step; returns how many events were removed. */
+      const removeStep = Effect.fn("AuditRemoval.step")(
+        function* (scope: AuditScope, until: string) {
+          const chain = yield* readChain(scope)
+          if (chain === undefined) return 0
+          const rows = yield* oldest(sql, scope, chain.pruned_position, until)
+          const last = rows.at(-1)
+          if (last === undefined || last.position === null || last.mac === null) return 0
+          yield* sql`DELETE FROM audit_events WHERE ${eventsOf(sql, scope)} AND position <= ${last.position}`
+          yield* killPoint("audit_removal.deleted")
+          yield* writeChain(key, { ...chain, pruned_position: last.position, pruned_mac: last.mac })
+          yield* audit.append({
+            workspaceId: workspaceOf(scope),
+            actor: serviceContext.actor,
+            action: "audit_event.remove",
+            target: { kind: "audit_chain", id: scope === "" ? "installation" : scope },
+            data: { events: rows.length, lastPosition: last.position, createdBefore: until }
+          })
+          return rows.length
+        },
+        transaction(sql),
+        Effect.provideService(SqlClient.SqlClient, sql)
+      )
+
+      const chains = Effect.orDie(AuditChainRow.rows(read)`SELECT * FROM audit_chains ORDER BY scope`)
+
+      const survey = Effect.gen(function* () {
+        const until = yield* before
+        if (until === undefined) return []
+        const found: Array<RemovableEvents> = []
+        for (const { pruned_position, scope } of yield* chains) {
+          let events = 0
+          for (let after: number | null | undefined = pruned_position; typeof after === "number"; ) {
+            const rows: Effect.Success<ReturnType<typeof oldest>> = yield* oldest(read, scope, after, until)
+            events += rows.length
+            after = rows.length < eventsAtOnce ? undefined : rows.at(-1)?.position
+          }
+          if (events > 0) found.push({ workspaceId: workspaceOf(scope), events })
+        }
+        return found
+      }).pipe(Effect.orDie, Effect.withSpan("AuditRemoval.survey"))
+
+      /** Goes through the chains in at most `steps` steps; `isOver` is set when nothing is left to remove. */
+      const remove = Effect.fnUntraced(function* (steps: number) {
+        const until = yield* before
+        const removed: Array<RemovableEvents> = []
+        if (until === undefined) return { removed, isOver: true }
+        let left = steps
+        for (const { pruned_position, scope } of yield* chains) {
+          // Most chains have nothing to remove, and a transaction would cost everybody a commit.
+          if ((yield* Effect.orDie(oldest(read, scope, pruned_position, until))).length === 0) continue
+          let events = 0
+          for (let gone = eventsAtOnce; gone === eventsAtOnce && left > 0; left--) {
+            gone = yield* removeStep(scope, until)
+            yield* killPoint("audit_removal.removed")
+            events += gone
+            yield* Effect.sleep(pause)
+          }
+          if (events > 0) removed.push({ workspaceId: workspaceOf(scope), events })
+        }
+        return { removed, isOver: left > 0 }
+      })
+
+      const removeAll = Effect.map(remove(Number.POSITIVE_INFINITY), ({ removed }) => removed).pipe(
+        Effect.withSpan("AuditRemoval.removeAll")
+      )
+
+      const afterCooldown = makeCooldown(cooldown)
+      const turn = Effect.map(remove(stepsOfTurn), ({ isOver }) => isOver)
+      const removeSome = (keep === undefined ? Effect.void : afterCooldown(turn)).pipe(
+        Effect.withSpan("AuditRemoval.removeSome")
+      )
+
+      return AuditRemoval.of({ survey, removeAll, removeSome })
+    })
+  ).pipe(Layer.provide(AuditKeys.layer))
+}

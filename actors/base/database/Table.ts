@@ -1,0 +1,179 @@
+import { Context, Effect, Schema, Struct } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Subject } from "../../../schema/records/Ids.ts"
+
+/** A column's values: text, a whole number, bytes, or nothing. JSON is text with a codec, see `JsonText.ts`. */
+export type Stored = string | number | Uint8Array | null
+
+/** Columns by name. Values are stored unchanged: none of the schemas transforms them. */
+export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
+
+/** A row with these columns. */
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
+
+/**
+ * Whether to check every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it.
+ */
+export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
+
+/** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
+export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
+
+const mismatches = (columns: Columns, row: object) => [
+  ...Object.entries(columns).flatMap(([name, column]) => {
+    const value: unknown = Object.getOwnPropertyDescriptor(row, name)?.value
+    return Schema.is(column)(value) ? [] : [value === undefined ? `${name} is missing` : `${name} holds something else`]
+  }),
+  ...Object.keys(row).flatMap((name) => (name in columns ? [] : [`${name} is not in the model`]))
+]
+
+const checked = (columns: Columns, rows: ReadonlyArray<object>) => {
+  for (const row of rows) {
+    const found = mismatches(columns, row)
+    if (found.length > 0) {
+      return Effect.die(new RowMismatch({ message: `A row does not fit its model: ${found.join(", ")}.` }))
+    }
+  }
+  return Effect.void
+}
+
+/** A statement as a template, as passed to `sql`. */
+type Template<A> = (
+  text: TemplateStringsArray,
+  ...values: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<A>, SqlError>
+
+const reader =
+  <Row extends object>(columns: () => Columns, isKept = true) =>
+  (sql: SqlClient.SqlClient): Template<Row> =>
+  (text, ...values) => {
+    const prepared = sql<Row>(text, ...values)
+    const statement = isKept ? prepared : prepared.unprepared
+    return Effect.withFiber((fiber) =>
+      fiber.getRef(RowChecks) ? Effect.tap(statement, (rows) => checked(columns(), rows)) : statement
+    )
+  }
+
+/** Rows from a join or an aggregate, which belong to no single table. Declared next to the query. */
+export interface RowShape<C extends Columns> {
+  readonly columns: C
+  /** Reads rows: the statement must return exactly these columns. */
+  readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+  /** Like `rows`, with a statement that is not cached. */
+  readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+}
+
+/**
+ * The rows of a statement whose columns belong to no single table.
+ *
+ * @example
+ * const counts = rowShape({ capsule_id: CapsuleId, runs: Schema.Int })
+ * const found = yield* counts.rows(sql)`SELECT capsule_id, COUNT(*) AS runs FROM runs GROUP BY capsule_id`
+ */
+export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
+  columns,
+  rows: reader<RowOf<C>>(() => columns),
+  rowsOnce: reader<RowOf<C>>(() => columns, false)
+})
+
+// A string without a different brand; the property common to all strings lets any string fit.
+interface Unbranded {
+  readonly length: number
+  readonly "~effect/Brand"?: never
+}
+
+/** What may be written to a column: an id of its kind. A subject may also be the string carried by its session or token. */
+type Written<A> = A extends Subject ? A | (string & Unbranded) : A
+
+type Optional<C extends Columns, Default extends keyof C> = {
+  [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never
+}[keyof C]
+
+/** The columns of a new row: those that are nullable or have a default can be left out. */
+export type NewRow<C extends Columns, Default extends keyof C> = {
+  readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
+} & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }
+
+/** Some of a row's columns, to be written. */
+export type Changes<C extends Columns> = { readonly [Name in keyof C]?: Written<C[Name]["Type"]> }
+
+/** The columns of a new row of this table. */
+export type NewRowOf<T> = T extends {
+  readonly columns: infer C extends Columns
+  readonly defaults: ReadonlyArray<infer Default>
+}
+  ? NewRow<C, Default & keyof C>
+  : never
+
+/** Some columns of a row of this table, to be written. */
+export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
+
+/** Refuses columns that the table does not have, including spread ones. */
+type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
+
+/** A table, or some columns of one. */
+export interface TablePart<Name extends string, C extends Columns> {
+  readonly name: Name
+  readonly columns: C
+  /** Reads rows with exactly these columns. */
+  readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+}
+
+export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends TablePart<Name, C> {
+  /** Columns that the database fills in when an insert leaves them out. */
+  readonly defaults: ReadonlyArray<Default>
+  /** Reads some columns of the table. */
+  readonly some: <Names extends ReadonlyArray<keyof C & string>>(
+    sql: SqlClient.SqlClient,
+    ...names: Names
+  ) => Template<Pick<RowOf<C>, Names[number]>>
+  /** Only these columns, for a list that shows no others. */
+  readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
+  /** All columns except these, for a list that shows no sealed or large columns. */
+  readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
+  /** The columns and values of an insert, to follow `INSERT INTO <table>`. */
+  readonly values: <Row extends NewRow<C, Default>>(
+    sql: SqlClient.SqlClient,
+    row: Row & Only<Row, C>
+  ) => Statement.RecordInsertHelper
+  /** The assignments of an update, to follow `UPDATE <table> SET`. */
+  readonly changes: <Row extends Changes<C>>(
+    sql: SqlClient.SqlClient,
+    row: Row & Only<Row, C>
+  ) => Statement.RecordUpdateHelperSingle
+}
+
+const part = <Name extends string, C extends Columns>(name: Name, columns: C): TablePart<Name, C> => ({
+  name,
+  columns,
+  rows: reader<RowOf<C>>(() => columns)
+})
+
+/**
+ * The only model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
+ *
+ * @example const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag }) const found = yield*
+ * ProjectRow.rows(sql)`SELECT * FROM projects WHERE id = ${id}` yield* sql`INSERT INTO projects ${ProjectRow.values(sql, { id,
+ * name, is_default: 0 })}`
+ */
+export const table = <
+  const Name extends string,
+  const C extends Columns,
+  const Default extends keyof C & string = never
+>(
+  name: Name,
+  columns: C,
+  defaults: ReadonlyArray<Default> = []
+): Table<Name, C, Default> => ({
+  ...part(name, columns),
+  defaults,
+  some: (sql, ...names) => reader<Pick<RowOf<C>, (typeof names)[number]>>(() => Struct.pick(columns, names))(sql),
+  only: (...names) => part(name, Struct.pick(columns, names)),
+  without: (...names) => part(name, Struct.omit(columns, names)),
+  values: (sql, row) => sql.insert(row),
+  changes: (sql, row) => sql.update(row)
+})
+
+/** Booleans as stored in the database. */
+export const Flag = Schema.Literals([0, 1])

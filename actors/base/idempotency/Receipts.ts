@@ -1,0 +1,159 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import type { IdempotentRequest, Replayable } from "../../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { ReceiptRow } from "./ReceiptRow.ts"
+
+/** The scope of a key: another Workspace, actor or route may use the same key for something else. */
+export interface ReceiptScope {
+  /** The Workspace id, or the subject where the route has no Workspace. */
+  readonly scope: string
+  /** The subject or token id of the caller. */
+  readonly actor: string
+  readonly route: string
+}
+
+/** The stored result of the first such request. */
+export interface Receipt {
+  readonly resultId: string
+  readonly firstStatus: number
+}
+
+const keyPattern = /^[A-Za-z0-9._~:-]{1,128}$/
+
+/**
+ * Reads the `Idempotency-Key` header. Two headers arrive joined by a comma, which the grammar refuses. Fails with
+ * `idempotency_key_required` when it is absent and `invalid_request` when it is not a key.
+ */
+export const parseIdempotencyKey = (header: string | undefined): Effect.Effect<string, ApiError> => {
+  if (header === undefined) {
+    return new ApiError({
+      code: "idempotency_key_required",
+      message: "The Idempotency-Key header is required: 1 to 128 of A-Z a-z 0-9 . _ ~ : -"
+    }).pipe(Effect.fail)
+  }
+  return keyPattern.test(header)
+    ? Effect.succeed(header)
+    : Effect.fail(invalidRequest("The Idempotency-Key header must be one value of 1 to 128 of A-Z a-z 0-9 . _ ~ : -"))
+}
+
+const StoredReceipt = Schema.Struct({
+  resultId: Schema.String,
+  firstStatus: Schema.Int,
+  requestDigest: Schema.String
+})
+
+const conflict = () =>
+  new ApiError({
+    code: "idempotency_conflict",
+    message: "This Idempotency-Key was used for another request. Use a new key, or repeat the first request unchanged."
+  })
+
+/**
+ * Receipts of repeatable requests. Rows are written in the caller's transaction, so that the effect and its receipt commit
+ * together.
+ */
+export class Receipts extends Context.Service<
+  Receipts,
+  {
+    /** The receipt of the same request; fails with `idempotency_conflict` when the key belongs to a different request. */
+    readonly lookup: (
+      scope: ReceiptScope,
+      request: IdempotentRequest
+    ) => Effect.Effect<Option.Option<Receipt>, ApiError>
+    /** Writes the receipt. Only within the transaction that looked it up. */
+    readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
+    /**
+     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repeat. Of several concurrent
+     * requests, exactly one runs it.
+     */
+    readonly once: <A, E1, R1, E2, R2>(
+      scope: ReceiptScope,
+      request: IdempotentRequest,
+      options: {
+        readonly create: Effect.Effect<{ readonly value: A; readonly receipt: Receipt }, E1, R1>
+        readonly replay: (receipt: Receipt) => Effect.Effect<A, E2, R2>
+      }
+    ) => Effect.Effect<Replayable<A>, Exclude<ApiError | E1 | E2 | SqlError, SqlError>, R1 | R2>
+    /** Removes receipts older than `before` (ISO 8601). */
+    readonly purge: (before: string) => Effect.Effect<void>
+  }
+>()("svc/idempotency/Receipts") {
+  static readonly layer = Layer.effect(
+    Receipts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      // A request may contain private values: with a plain digest, short ones could be guessed by anyone who has the disk.
+      const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
+
+      const find = SqlSchema.findAll({
+        Request: Schema.Struct({
+          scope: Schema.String,
+          actor: Schema.String,
+          route: Schema.String,
+          key: Schema.String
+        }),
+        Result: StoredReceipt,
+        execute: ({ scope, actor, route, key }) =>
+          sql`SELECT result_id AS "resultId", first_status AS "firstStatus", request_digest AS "requestDigest"
+            FROM idempotency_receipts
+            WHERE scope = ${scope} AND actor = ${actor} AND route = ${route} AND idempotency_key = ${key}`
+      })
+
+      const lookup = Effect.fn("Receipts.lookup")(function* (scope: ReceiptScope, request: IdempotentRequest) {
+        const [stored] = yield* Effect.orDie(find({ ...scope, key: request.key }))
+        if (stored === undefined) return Option.none<Receipt>()
+        if (stored.requestDigest !== (yield* keyed(request))) return yield* conflict()
+        return Option.some({ resultId: stored.resultId, firstStatus: stored.firstStatus })
+      })
+
+      const record = Effect.fn("Receipts.record")(function* (
+        scope: ReceiptScope,
+        request: IdempotentRequest,
+        receipt: Receipt
+      ) {
+        yield* sql`INSERT INTO idempotency_receipts ${ReceiptRow.values(sql, {
+          scope: scope.scope,
+          actor: scope.actor,
+          route: scope.route,
+          idempotency_key: request.key,
+          request_digest: yield* keyed(request),
+          result_id: receipt.resultId,
+          first_status: receipt.firstStatus,
+          created_at: yield* now
+        })}`.pipe(Effect.orDie)
+      })
+
+      return Receipts.of({
+        lookup,
+        record,
+        once: Effect.fn("Receipts.once")(function* <A, E1, R1, E2, R2>(
+          scope: ReceiptScope,
+          request: IdempotentRequest,
+          {
+            create,
+            replay
+          }: {
+            readonly create: Effect.Effect<{ readonly value: A; readonly receipt: Receipt }, E1, R1>
+            readonly replay: (receipt: Receipt) => Effect.Effect<A, E2, R2>
+          }
+        ) {
+          const before = yield* lookup(scope, request)
+          if (Option.isSome(before)) return { value: yield* replay(before.value), replayed: true }
+          const created = yield* create
+          yield* record(scope, request, created.receipt)
+          return { value: created.value, replayed: false }
+        }, transaction(sql)),
+        purge: Effect.fn("Receipts.purge")(function* (before: string) {
+          yield* sql`DELETE FROM idempotency_receipts WHERE created_at < ${before}`.pipe(Effect.orDie)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,102 @@
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { MailRow } from "./MailRow.ts"
+import { retryAfterMillis } from "./MailRetry.ts"
+import { deliveryInterval, mailPlace, SealedMail } from "./Mails.ts"
+import { MailNotSent, MailTransport } from "./MailTransport.ts"
+
+/** Only a few at a time, so that a slow mail server does not delay anything else. */
+const batch = 20
+
+/** Sends queued mails. If a mail server is down, only mails are delayed. */
+export class MailDelivery extends Context.Service<
+  MailDelivery,
+  {
+    /** Sends the mails that are due, at most one batch of them, once. Runs automatically every few seconds. */
+    readonly deliverDue: Effect.Effect<void>
+  }
+>()("svc/mail/MailDelivery") {
+  static readonly layer = Layer.effect(
+    MailDelivery,
+    Effect.gen(function* () {
+      const deliverDue = yield* make
+      const guarded = Effect.catchCause(deliverDue, (cause) => Effect.logError("Mails were not sent", cause))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(guarded, Effect.sleep(deliveryInterval))))
+      return MailDelivery.of({ deliverDue })
+    })
+  )
+  /** Like `layer`, without the background job, for a host that sends mails itself. */
+  static readonly layerByHand = Layer.effect(
+    MailDelivery,
+    Effect.map(
+      Effect.suspend(() => make),
+      (deliverDue) => MailDelivery.of({ deliverDue })
+    )
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const transport = yield* MailTransport
+
+  const end = Effect.fnUntraced(function* (id: string, outcome: "sent" | "refused" | "expired") {
+    yield* sql`UPDATE mails SET ${MailRow.changes(sql, { content: null, outcome, ended_at: yield* now })}
+      WHERE id = ${id} AND ended_at IS NULL`
+  })
+
+  /** Counts the attempt before making it: after a crash in between, a mail is repeated later rather than in a loop. */
+  const claim = Effect.fnUntraced(function* ({ attempts, id }: MailRow) {
+    const next = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retryAfterMillis(attempts + 1)))
+    const claimed = yield* sql`UPDATE mails SET ${MailRow.changes(sql, { attempts: attempts + 1, next_at: next })}
+      WHERE id = ${id} AND ended_at IS NULL AND attempts = ${attempts} RETURNING id`
+    return claimed.length > 0
+  })
+
+  const contentOf = Effect.fnUntraced(function* ({ content, id }: MailRow) {
+    const text = yield* vault.openText(mailPlace(id), content ?? "")
+    return yield* Schema.decodeEffect(SealedMail)(Redacted.value(text))
+  })
+
+  const send = Effect.fnUntraced(function* (row: MailRow) {
+    const { id, kind, recipient } = row
+    if (!(yield* claim(row))) return
+    const mail = yield* Effect.mapError(contentOf(row), () => new MailNotSent({ permanent: true, code: "unreadable" }))
+    yield* transport.send({ id, to: recipient, ...mail })
+    yield* end(id, "sent")
+    yield* Effect.logInfo(`A mail (${kind}) was handed to the mail server: ${id}.`)
+  })
+
+  const sendOrKeep = (row: MailRow) =>
+    Effect.catchTag(
+      send(row),
+      "MailNotSent",
+      Effect.fnUntraced(function* ({ code, permanent }) {
+        yield* Effect.logWarning(
+          `A mail (${row.kind}) was not taken by the mail server, ${permanent ? "for good" : "it is tried again"}: ${code}, ${row.id}.`
+        )
+        if (permanent) yield* end(row.id, "refused")
+      })
+    )
+
+  const expire = Effect.gen(function* () {
+    const at = yield* now
+    const late = yield* MailRow.some(sql, "id", "kind")`UPDATE mails
+      SET ${MailRow.changes(sql, { content: null, outcome: "expired", ended_at: at })}
+      WHERE ended_at IS NULL AND expires_at <= ${at} RETURNING id, kind`
+    for (const { id, kind } of late) yield* Effect.logWarning(`A mail (${kind}) could not be sent in time: ${id}.`)
+    const before = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, retention.endedMail.after))
+    yield* sql`DELETE FROM mails WHERE ended_at < ${before}`
+  })
+
+  return Effect.gen(function* () {
+    yield* transaction(sql)(expire)
+    const due = yield* MailRow.rows(sql)`SELECT * FROM mails
+      WHERE ended_at IS NULL AND next_at <= ${yield* now} ORDER BY next_at, id LIMIT ${batch}`
+    yield* Effect.forEach(due, sendOrKeep, { discard: true })
+  }).pipe(Effect.orDie, Effect.withSpan("MailDelivery.deliverDue"))
+})

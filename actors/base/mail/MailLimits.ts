@@ -1,0 +1,52 @@
+import { DateTime, Duration, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { MailRow } from "./MailRow.ts"
+
+/** Mails to addresses that their sender chose, per hour. The operator's mails and notices to the owner of an account are not counted. */
+export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
+
+/** Who causes a mail to an address of their choice. */
+export interface MailSender {
+  readonly subject: string
+  /** The Workspace on whose behalf it is sent, if any. */
+  readonly workspaceId?: WorkspaceId | undefined
+}
+
+const limited = (whose: string, most: number, seconds: number) =>
+  new ApiError({
+    code: "rate_limited",
+    message: `${whose} sent ${most} mails within an hour, the most that is allowed. Nothing was changed. Try again later, or make a link without an address and pass it on.`,
+    retryAfter: Math.max(1, Math.ceil(seconds))
+  })
+
+/**
+ * Fails with `rate_limited`, and the seconds until the next mail may be sent, once the sender, the Workspace or the server has sent
+ * too many. Read in the transaction of the caller, before it writes anything.
+ */
+export const admitSender = Effect.fn("admitSender")(function* ({ subject, workspaceId }: MailSender) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* DateTime.now
+  const since = DateTime.formatIso(DateTime.subtractDuration(at, "1 hour"))
+  const checks = [
+    { whose: "You have", most: mostSentInAnHour.sender, rows: sql`sender = ${subject}` },
+    ...(workspaceId === undefined
+      ? []
+      : [
+          {
+            whose: "The people of this Workspace have",
+            most: mostSentInAnHour.workspace,
+            rows: sql`workspace_id = ${workspaceId}`
+          }
+        ]),
+    { whose: "The people of this server have", most: mostSentInAnHour.server, rows: sql`sender IS NOT NULL` }
+  ]
+  for (const { most, rows, whose } of checks) {
+    const [earliest] = yield* Effect.orDie(MailRow.some(sql, "created_at")`SELECT created_at FROM mails
+      WHERE ${rows} AND created_at > ${since} ORDER BY created_at DESC LIMIT 1 OFFSET ${most - 1}`)
+    if (earliest === undefined) continue
+    const free = DateTime.addDuration(DateTime.makeUnsafe(earliest.created_at), "1 hour")
+    return yield* limited(whose, most, Duration.toSeconds(DateTime.distance(at, free)))
+  }
+})

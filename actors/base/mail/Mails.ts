@@ -1,0 +1,101 @@
+import { Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { rowShape } from "../database/Table.ts"
+import { newId } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { MailRow } from "./MailRow.ts"
+import { admitSender, type MailSender } from "./MailLimits.ts"
+import { MailSettings } from "./MailSettings.ts"
+import { type MailContent, mailText } from "./MailTexts.ts"
+
+/** Subject and body in the form in which they are sealed. */
+export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
+
+/** Where a sealed mail is stored. */
+export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
+
+// A person who may invite must not be able to flood an address; each kind is counted separately, which leaves room for notices.
+const mostInAnHour = 10
+
+const Recent = rowShape({ mails: Schema.Int })
+
+/** Mails to people, queued in the transaction that causes them and sent in the background. */
+export class Mails extends Context.Service<
+  Mails,
+  {
+    /** Base address for links in mails; `undefined` if no mail is sent. */
+    readonly baseUrl: string | undefined
+    /**
+     * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
+     * within an hour: the action that the mail reports still takes place.
+     */
+    readonly queue: (to: string, mail: MailContent, sender?: MailSender) => Effect.Effect<boolean>
+    /**
+     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails; succeeds where no mail is sent.
+     * Called before the transaction of the caller writes anything.
+     */
+    readonly admit: (sender: MailSender) => Effect.Effect<void, ApiError>
+  }
+>()("svc/mail/Mails") {
+  static readonly layer = Layer.effect(
+    Mails,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const { origin } = yield* MailSettings
+
+      const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
+        const [recent] = yield* Recent.rows(sql)`SELECT COUNT(*) AS mails FROM mails
+          WHERE recipient = ${to} AND kind = ${kind} AND created_at > ${since}`
+        return (recent?.mails ?? 0) >= mostInAnHour
+      })
+
+      return Mails.of({
+        baseUrl: origin?.baseUrl,
+        admit: (sender) =>
+          origin === undefined ? Effect.void : Effect.provideService(admitSender(sender), SqlClient.SqlClient, sql),
+        queue: Effect.fn("Mails.queue")(
+          function* (to, mail, sender) {
+            if (origin === undefined) return false
+            const at = yield* DateTime.now
+            if (yield* isTooMany(to, mail.kind, DateTime.formatIso(DateTime.subtractDuration(at, "1 hour")))) {
+              yield* Effect.logWarning(
+                `A mail (${mail.kind}) is not sent: its address got ${mostInAnHour} within an hour.`
+              )
+              return false
+            }
+            const id = yield* newId(Schema.String, "mail")
+            const createdAt = DateTime.formatIso(at)
+            const latest = DateTime.formatIso(DateTime.addDuration(at, retention.unsentMail.after))
+            const content = yield* Schema.encodeEffect(SealedMail)(mailText(origin.language, origin.name, mail))
+            yield* sql`INSERT INTO mails ${MailRow.values(sql, {
+              id,
+              recipient: to,
+              sender: sender?.subject ?? null,
+              workspace_id: sender?.workspaceId ?? null,
+              kind: mail.kind,
+              content: yield* vault.seal(mailPlace(id), Redacted.make(content)),
+              attempts: 0,
+              next_at: createdAt,
+              expires_at: mail.kind !== "notice" && mail.expiresAt < latest ? mail.expiresAt : latest,
+              created_at: createdAt,
+              ended_at: null,
+              outcome: null
+            })}`
+            return true
+          },
+          Effect.orDie,
+          provideCaptured(random)
+        )
+      })
+    })
+  )
+}
+
+/** How often the queue is polled for due mails. */
+export const deliveryInterval = Duration.seconds(5)

@@ -1,0 +1,57 @@
+import { Effect, type Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { Columns, RowOf, TablePart } from "../database/Table.ts"
+import type { Cursors } from "./Cursors.ts"
+import type { Page, PageRequest } from "./Page.ts"
+
+/** A list of one table's rows, ordered by `created_at` then `id` (specification, ruling 1). */
+export interface RowList {
+  /** Name of the list in its cursors. */
+  readonly route: string
+  readonly newestFirst: boolean
+  readonly conditions: ReadonlyArray<Statement.Fragment>
+  /** Every filter value, in a fixed order, so that a cursor fits only the list it came from. */
+  readonly filter: ReadonlyArray<string | undefined>
+}
+
+type ListedColumns = Columns & {
+  readonly id: Schema.Codec<string>
+  readonly created_at: Schema.Codec<string>
+}
+
+const selected = new WeakMap<Columns, string>()
+
+/** The columns of a list by name: `*` would also read columns that its model leaves out. */
+const selectedColumns = (columns: Columns): string => {
+  const known = selected.get(columns)
+  if (known !== undefined) return known
+  const names = Object.keys(columns).join(", ")
+  selected.set(columns, names)
+  return names
+}
+
+/** One page of a list, by keyset: no row is skipped or shown twice when others are added in the meantime. */
+export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
+  model: TablePart<string, C>,
+  sql: SqlClient.SqlClient,
+  cursors: Cursors["Service"],
+  list: RowList,
+  page: PageRequest
+): Effect.fn.Return<Page<RowOf<C>>, ApiError> {
+  const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
+  const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+  const anchor =
+    at === undefined || id === undefined
+      ? []
+      : [list.newestFirst ? sql`(created_at, id) < (${at}, ${id})` : sql`(created_at, id) > (${at}, ${id})`]
+  const order = list.newestFirst ? sql`created_at DESC, id DESC` : sql`created_at, id`
+  const rows = yield* Effect.orDie(
+    model.rows(sql)`SELECT ${sql.literal(selectedColumns(model.columns))} FROM ${sql(model.name)}
+      WHERE ${sql.and([...list.conditions, ...anchor])} ORDER BY ${order} LIMIT ${page.limit + 1}`
+  )
+  const items = rows.slice(0, page.limit)
+  const last = items[items.length - 1]
+  if (rows.length <= page.limit || last === undefined) return { items }
+  return { items, nextCursor: yield* cursors.encode(binding, [last.created_at, last.id]) }
+})

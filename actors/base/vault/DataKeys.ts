@@ -1,0 +1,228 @@
+import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
+import { Aead, Kdf, SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { WrappedDataKey } from "../../../schema/api/SealedBackup.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { now } from "../Identity.ts"
+import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
+import { identity, openBytes, sealBytes } from "./Sealing.ts"
+import { VaultOpenFailed } from "./VaultErrors.ts"
+import { DataKeyRow } from "./DataKeyRow.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** A key that seals the values of one record kind in one Workspace. */
+export interface DataKey {
+  readonly id: string
+  readonly secret: Redacted.Redacted<Uint8Array>
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  record_kind: Schema.String,
+  workspace_id: Schema.String,
+  master_key_id: Schema.String,
+  wrapped_key: Schema.String,
+  created_at: Schema.String
+})
+type Row = typeof Row.Type
+
+// Limits how much one key seals; older keys still open what they sealed.
+const activeFor = retention.dataKey.after
+const rewrapBatch = 200
+
+const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
+  identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
+
+// A retired key keeps its purpose; the key behind the keyed digests must never change.
+const isAged = (row: Row, millis: number, ageless: boolean) =>
+  !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
+
+/**
+ * The data keys in the database. Rows are written through the caller's transaction if there is one, and cached only once it is
+ * committed: a key from a rolled-back row would seal values that nothing can open.
+ */
+export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
+  const sql = yield* SqlClient.SqlClient
+  const services = yield* captureServices(Aead.Aead, Kdf.Kdf, SecureRandom.SecureRandom)
+  const active = new Map<string, { readonly key: DataKey; readonly row: Row }>()
+  const known = new Map<string, DataKey>()
+  const wrappingKeys = new Map<string, Redacted.Redacted<Uint8Array>>()
+
+  const wrappingKey = Effect.fnUntraced(function* (master: MasterKey) {
+    const cached = wrappingKeys.get(master.id)
+    if (cached !== undefined) return cached
+    const derived = Redacted.make(yield* deriveKey(master.secret, "svc/vault/wrap/v1"))
+    const key = wrappingKeys.get(master.id) ?? derived
+    wrappingKeys.set(master.id, key)
+    return key
+  })
+
+  const unwrap = Effect.fnUntraced(function* (row: Row) {
+    const { keys } = yield* Ref.get(keyring)
+    const master = keys.find((key) => key.id === row.master_key_id)
+    if (master === undefined) return yield* VaultOpenFailed.anywhere()
+    const secret = yield* openBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), row.wrapped_key)
+    return { id: row.id, secret: Redacted.make(secret) } satisfies DataKey
+  })
+
+  const wrap = Effect.fnUntraced(function* (
+    row: Pick<Row, "id" | "record_kind" | "workspace_id">,
+    secret: Redacted.Redacted<Uint8Array>,
+    master: MasterKey
+  ) {
+    return yield* sealBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), Redacted.value(secret))
+  })
+
+  const findActive = SqlSchema.findAll({
+    Request: Schema.Struct({ kind: Schema.String, workspaceId: Schema.String }),
+    Result: Row,
+    execute: ({ kind, workspaceId }) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys
+        WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+  })
+
+  const findById = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Row,
+    execute: (id) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys WHERE id = ${id}`
+  })
+
+  const findForeign = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Row,
+    execute: (masterKeyId) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys
+        WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
+  })
+
+  // The check for an intervening rotation is made while this transaction excludes other writers.
+  const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
+    const random = yield* SecureRandom.SecureRandom
+    const { active: master } = yield* Ref.get(keyring)
+    const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
+    const id = `dk_${Hex.encode(yield* random.randomBytes(12))}`
+    const named = { id, record_kind: kind, workspace_id: workspaceId }
+    const created_at = yield* now
+    const row = { ...named, created_at, master_key_id: master.id, wrapped_key: yield* wrap(named, secret, master) }
+    yield* sql`UPDATE vault_data_keys SET status = 'retired'
+      WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+    yield* sql`INSERT INTO vault_data_keys ${DataKeyRow.values(sql, { ...row, status: "active", wrapped_at: created_at })}`
+    const rotated = (yield* Ref.get(keyring)).active.id !== master.id
+    return rotated ? yield* new RotationBetween() : { row, key: { id, secret } satisfies DataKey }
+  })
+
+  const remember = (entry: { readonly key: DataKey; readonly row: Row }) =>
+    sql.afterCommit(
+      Effect.sync(() => {
+        known.set(entry.key.id, entry.key)
+        active.set(JSON.stringify([entry.row.record_kind, entry.row.workspace_id]), entry)
+      })
+    )
+
+  const forSealing = Effect.fnUntraced(function* (
+    kind: string,
+    workspaceId: string,
+    options?: { readonly ageless: true }
+  ) {
+    const millis = yield* Clock.currentTimeMillis
+    const ageless = options?.ageless === true
+    const cached = active.get(JSON.stringify([kind, workspaceId]))
+    if (cached !== undefined && !isAged(cached.row, millis, ageless)) return cached.key
+    return yield* Effect.gen(function* () {
+      const [row] = yield* findActive({ kind, workspaceId })
+      const entry =
+        row !== undefined && !isAged(row, millis, ageless)
+          ? { row, key: yield* unwrap(row) }
+          : yield* create(kind, workspaceId)
+      yield* remember(entry)
+      return entry.key
+    }).pipe(
+      sql.withTransaction,
+      Effect.retry({ while: (error) => error._tag === "RotationBetween" }),
+      Effect.orDie,
+      provideCaptured(services)
+    )
+  })
+
+  const forOpening = Effect.fnUntraced(function* (id: string) {
+    const cached = known.get(id)
+    if (cached !== undefined) return cached
+    const [row] = yield* findById(id).pipe(Effect.orDie)
+    if (row === undefined) return yield* VaultOpenFailed.anywhere()
+    const key = yield* unwrap(row).pipe(provideCaptured(services))
+    yield* sql.afterCommit(Effect.sync(() => void known.set(id, key)))
+    return key
+  })
+
+  /** Wraps one batch with the active master key; returns how many were left before this batch. */
+  const rewrapSome = Effect.gen(function* () {
+    const { active: master } = yield* Ref.get(keyring)
+    const rows = yield* findForeign(master.id)
+    const wrapped_at = yield* now
+    yield* Effect.forEach(
+      rows,
+      Effect.fnUntraced(function* (row) {
+        const wrapped = yield* wrap(row, (yield* unwrap(row)).secret, master)
+        yield* sql`UPDATE vault_data_keys SET wrapped_key = ${wrapped}, master_key_id = ${master.id}, wrapped_at = ${wrapped_at}
+          WHERE id = ${row.id} AND master_key_id = ${row.master_key_id}`
+      }),
+      { discard: true }
+    )
+    return rows.length
+  }).pipe(sql.withTransaction, Effect.orDie, provideCaptured(services))
+
+  /** Moves every data key under the active master key, in short transactions; returns how many it changed. */
+  const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
+    let total = 0
+    for (let done = yield* rewrapSome; done > 0; done = yield* rewrapSome) total += done
+    return total
+  })
+
+  const findWrapped = SqlSchema.findAll({
+    Request: Schema.Struct({ ids: Schema.Array(Schema.String), workspaceId: WorkspaceId }),
+    Result: Schema.Struct({ ...WrappedDataKey.fields }),
+    execute: ({ ids, workspaceId }) =>
+      sql`SELECT id, record_kind AS "recordKind", workspace_id AS "workspaceId", master_key_id AS "masterKeyId",
+        wrapped_key AS "wrappedKey", created_at AS "createdAt" FROM vault_data_keys
+        WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
+  })
+
+  /** The Workspace's keys that are named by the sealed values in the string. */
+  const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
+    Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
+
+  /** Keys that came with a file. They are used for its contents and are not stored. */
+  const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
+    forOpening: Effect.fnUntraced(function* (id: string) {
+      const key = keys.find((candidate) => candidate.id === id)
+      if (key === undefined) return yield* VaultOpenFailed.anywhere()
+      return yield* unwrap({
+        id,
+        record_kind: key.recordKind,
+        workspace_id: key.workspaceId,
+        master_key_id: key.masterKeyId,
+        wrapped_key: key.wrappedKey,
+        created_at: key.createdAt
+      }).pipe(provideCaptured(services))
+    })
+  })
+
+  return { forSealing, forOpening, ofFile, rewrapAll, wrappedIn }
+})
+
+/** The active master key changed while a data key was being wrapped with the previous one. */
+class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
+
+/** How many data keys each master key wraps. */
+export const masterKeysInUse = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Schema.Struct({ id: Schema.String, dataKeys: Schema.Int }),
+    execute: () =>
+      sql`SELECT master_key_id AS id, COUNT(*) AS "dataKeys" FROM vault_data_keys GROUP BY master_key_id ORDER BY master_key_id`
+  })(undefined)
+}).pipe(Effect.orDie)

@@ -1,0 +1,107 @@
+import { Effect, Schema } from "effect"
+import { Aead, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { collectBefore, collectedGarbage } from "../../../runner/execution/CollectedGarbage.ts"
+import { longValues } from "../../../schema/tables/VaultTables.ts"
+import { rowShape } from "../database/Table.ts"
+import type { DataKey } from "./DataKeys.ts"
+import { SealedPartRow } from "./SealedPartRow.ts"
+import { decode, encode, identity, keyOf, type SealContext, valueIdentity } from "./Sealing.ts"
+import { VaultOpenFailed } from "./VaultErrors.ts"
+
+/*
+ * A long value is sealed in parts, each stored in its own row: as a single string, it would be held several times at once, by the
+ * cipher, the string, and SQLite. Its place holds the name of the value.
+ */
+
+export const partBytes = 1024 * 1024
+const tagBytes = 16
+const nameBytes = 16
+
+const namePattern = /^v2\.(dk_[0-9a-f]{24})\.[A-Za-z0-9_-]{22}$/
+
+/** The data key of a value that is sealed in parts; undefined for any other value. */
+export const partsKeyOf = (envelope: string): string | undefined => namePattern.exec(envelope)?.[1]
+
+/** Whether a value is sealed in parts: it is longer than one part, and its place accepts parts. */
+export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boolean =>
+  plain.length > partBytes && longValues.some((place) => place.table === table && place.column === column)
+
+/**
+ * A part opens only at its own position in its value, and the last part only as the last: none can be left out, repeated or
+ * swapped.
+ */
+const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
+  identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
+
+/**
+ * Runs in the caller's transaction, which also writes the row that holds the value: when that row is removed, so are the parts.
+ */
+export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
+  const sql = yield* SqlClient.SqlClient
+  const aead = yield* Aead.Aead
+  const random = yield* SecureRandom.SecureRandom
+  const cipher = yield* keyOf(key.secret)
+  const value = `v2.${key.id}.${encode(yield* random.randomBytes(nameBytes))}`
+  const parts = Math.ceil(plain.length / partBytes)
+  const passed = collectedGarbage()
+  collectBefore(plain.length)
+  for (let part = 0; part < parts; part += 1) {
+    const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
+    const aad = partIdentity(key, context, value, part, part === parts - 1)
+    const piece = plain.subarray(part * partBytes, (part + 1) * partBytes)
+    const bytes = yield* aead.encrypt(cipher, piece, { nonce, aad })
+    yield* sql`INSERT INTO sealed_parts ${SealedPartRow.values(sql, {
+      value,
+      part,
+      owner: context.rowId,
+      nonce: encode(nonce),
+      bytes
+    })}`
+    passed(piece.length)
+    // Sealing, opening and storing a part never wait: others get their turn in between.
+    yield* Effect.yieldNow
+  }
+  return value
+}, Effect.orDie)
+
+const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
+
+/** What the row of a long value currently holds; null if it holds nothing. */
+export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
+  const sql = yield* SqlClient.SqlClient
+  const place = longValues.find((each) => each.table === table && each.column === column)
+  if (place === undefined) return null
+  const [row] = yield* Stored.rows(sql)`SELECT ${sql(column)} AS envelope FROM ${sql(table)}
+    WHERE ${sql(place.key)} = ${rowId}`
+  return row?.envelope ?? null
+}, Effect.orDie)
+
+const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
+
+/** Opens the output of `sealParts`, into one array. Fails with `VaultOpenFailed` for any other input. */
+export const openParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, value: string) {
+  const sql = yield* SqlClient.SqlClient
+  const aead = yield* Aead.Aead
+  const cipher = yield* keyOf(key.secret)
+  const [extent] = yield* Effect.orDie(Extent.rows(sql)`SELECT COUNT(*) AS parts,
+    COALESCE(SUM(LENGTH(bytes)), 0) AS bytes FROM sealed_parts WHERE value = ${value}`)
+  const { bytes = 0, parts = 0 } = extent ?? {}
+  const plain = new Uint8Array(Math.max(0, bytes - parts * tagBytes))
+  let at = 0
+  const passed = collectedGarbage()
+  for (let part = 0; part < parts; part += 1) {
+    const [row] = yield* Effect.orDie(SealedPartRow.some(sql, "nonce", "bytes")`SELECT nonce, bytes FROM sealed_parts
+      WHERE value = ${value} AND part = ${part}`)
+    const nonce = decode(row?.nonce ?? "")
+    if (row === undefined || nonce?.length !== Aead.aes256Gcm.nonceLength) return yield* VaultOpenFailed.anywhere()
+    const aad = partIdentity(key, context, value, part, part === parts - 1)
+    const piece = yield* Effect.mapError(aead.decrypt(cipher, row.bytes, { nonce, aad }), VaultOpenFailed.anywhere)
+    if (at + piece.length > plain.length) return yield* VaultOpenFailed.anywhere()
+    plain.set(piece, at)
+    at += piece.length
+    passed(piece.length)
+    yield* Effect.yieldNow
+  }
+  return parts > 0 && at === plain.length ? plain : yield* VaultOpenFailed.anywhere()
+})

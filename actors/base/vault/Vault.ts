@@ -1,0 +1,287 @@
+import { timingSafeEqual } from "node:crypto"
+import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Ref, Semaphore } from "effect"
+import { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
+import type { ChildProcessSpawner } from "effect/process"
+import { SqlClient } from "effect/sql"
+import type { WrappedDataKey } from "../../../schema/api/SealedBackup.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type DataKey, makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
+import { digestFor, digestRootKind } from "./KeyedDigests.ts"
+import { makeKeyring } from "./MasterKey.ts"
+import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
+import { identity, openBytes, type SealContext, sealBytes, valueIdentity } from "./Sealing.ts"
+import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
+import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
+import { VaultSettings } from "./VaultSettings.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** The outcome of a rotation. `resumed` if it finished an earlier rotation instead of starting with a new key. */
+export interface Rotation {
+  readonly activeKeyId: string
+  readonly rewrapped: number
+  readonly resumed: boolean
+  readonly forgotten: ReadonlyArray<string>
+}
+
+export interface MasterKeyIds {
+  readonly active: string
+  readonly decryptOnly: ReadonlyArray<string>
+  /** Master keys that currently wrap data keys. */
+  readonly inUse: ReadonlyArray<{ readonly id: string; readonly dataKeys: number }>
+}
+
+const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
+
+/** Opens a sealed value at its place, using the available data keys. */
+export const openEnvelope = Effect.fnUntraced(function* (
+  dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
+  context: SealContext,
+  envelope: string
+) {
+  const partsKeyId = partsKeyOf(envelope)
+  if (partsKeyId !== undefined) {
+    return Redacted.make(yield* openParts(yield* dataKeys.forOpening(partsKeyId), context, envelope))
+  }
+  const [, dataKeyId, sealed] = envelopePattern.exec(envelope) ?? []
+  if (dataKeyId === undefined || sealed === undefined) return yield* VaultOpenFailed.anywhere()
+  const key = yield* dataKeys.forOpening(dataKeyId)
+  return Redacted.make(yield* openBytes(key.secret, identity(valueIdentity(key.id, context)), sealed))
+})
+
+/**
+ * Envelope encryption of values that the database must not store in clear text, and keyed digests of values that
+ * clients send back.
+ */
+export class Vault extends Context.Service<
+  Vault,
+  {
+    /**
+     * Seals a value for its place. The first value of a record kind in a Workspace also writes a data key, in the caller's
+     * transaction if there is one.
+     */
+    readonly seal: (
+      context: SealContext,
+      plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
+    ) => Effect.Effect<string>
+    readonly open: (
+      context: SealContext,
+      envelope: string
+    ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
+    readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
+    /**
+     * Opens what has previously been read from a row, outside a transaction: if its parts no longer exist, opens what the row
+     * currently holds. `none` if the row no longer holds anything.
+     */
+    readonly openStored: (
+      context: SealContext,
+      envelope: string
+    ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
+    /**
+     * The sealed value as a single string, which opens in the same place wherever the string is moved: parts would be left
+     * behind.
+     */
+    readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
+    /** The data keys of a Workspace that are named by the sealed values in the string, as stored: wrapped. */
+    readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
+    /**
+     * Opens what another installation has sealed, with the data keys from its file. Fails with `VaultLocked`, naming the master
+     * keys that are missing from this installation.
+     */
+    readonly foreign: (
+      keys: ReadonlyArray<WrappedDataKey>
+    ) => Effect.Effect<
+      (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>,
+      VaultLocked
+    >
+    /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests for different purposes are unrelated. */
+    readonly mac: (purpose: string, text: string) => Effect.Effect<string>
+    /** Whether `digest` is what `mac` returns, compared in constant time. */
+    readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
+    /**
+     * Makes a new master key active (if the environment provides the keys: the first one listed) and wraps every data key with
+     * it; sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
+     * backups until `forgetRetired`. Fails with `VaultLocked`.
+     */
+    readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
+    readonly keyIds: Effect.Effect<MasterKeyIds>
+  }
+>()("svc/vault/Vault") {
+  /** Fails with `VaultLocked`, naming the key ids, if stored secrets need master keys that are missing. */
+  static readonly layer: Layer.Layer<
+    Vault,
+    VaultLocked,
+    | VaultSettings
+    | SqlClient.SqlClient
+    | FileSystem.FileSystem
+    | Path.Path
+    | ChildProcessSpawner.ChildProcessSpawner
+    | Aead.Aead
+    | Digest.Digest
+    | Kdf.Kdf
+    | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Vault,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const { masterKey: source } = yield* VaultSettings
+  const sql = yield* SqlClient.SqlClient
+  const services = yield* captureServices(
+    FileSystem.FileSystem,
+    Path.Path,
+    SqlClient.SqlClient,
+    Aead.Aead,
+    Digest.Digest,
+    Kdf.Kdf,
+    SecureRandom.SecureRandom
+  )
+
+  const inUse = (yield* masterKeysInUse).map(({ id }) => id)
+  const loaded = yield* loadWholeKeyring(source, inUse)
+  const keyring = yield* Ref.make(loaded)
+  const dataKeys = yield* makeDataKeys(keyring)
+  const rotating = yield* Semaphore.make(1)
+
+  // The digests depend on a data key, not on the master key, so that cursors and guards survive a rotation.
+  const digestRoot = yield* dataKeys.forSealing(digestRootKind, "", { ageless: true })
+  const digests = new Map<string, (text: string) => string>()
+  const mac = (purpose: string, text: string) =>
+    Effect.suspend(() => {
+      const known = digests.get(purpose)
+      if (known !== undefined) return Effect.succeed(known(text))
+      return Effect.map(provideCaptured(digestFor(digestRoot, purpose), services), (digest) => {
+        digests.set(purpose, digest)
+        return digest(text)
+      })
+    })
+
+  const openHere = (context: SealContext, envelope: string) =>
+    provideCaptured(openEnvelope(dataKeys, context, envelope), services)
+
+  /** The place is logged, but the cause is not: it is the same for every caller. */
+  const logFault = (context: SealContext) =>
+    Effect.logError(
+      `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
+    )
+
+  const open = (context: SealContext, envelope: string) =>
+    Effect.tapError(openHere(context, envelope), () => logFault(context))
+
+  const openStored = Effect.fn("Vault.openStored")(function* (context: SealContext, read: string) {
+    let envelope = read
+    while (partsKeyOf(envelope) !== undefined) {
+      const opened = yield* Effect.option(openHere(context, envelope))
+      if (Option.isSome(opened)) return opened
+      const present = yield* provideCaptured(storedLong(context), services)
+      if (present === null) return Option.none()
+      if (present === envelope) {
+        yield* logFault(context)
+        return yield* VaultOpenFailed.anywhere()
+      }
+      envelope = present
+    }
+    return Option.some(yield* open(context, envelope))
+  })
+
+  const sealWhole = Effect.fnUntraced(function* (key: DataKey, context: SealContext, bytes: Uint8Array) {
+    return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
+  })
+
+  const startKey = Effect.fnUntraced(function* (file: string) {
+    const { keys } = yield* Ref.get(keyring)
+    const next = yield* makeKeyring([
+      yield* generateMasterKey,
+      ...keys.map((key) => ({ ...key, status: "decrypt-only" as const }))
+    ])
+    // Saved to disk before anything is wrapped with it.
+    yield* writeKeyringFile(file, next)
+    yield* Ref.set(keyring, next)
+  })
+
+  const forget = Effect.fnUntraced(function* (file: string) {
+    const { active, keys } = yield* Ref.get(keyring)
+    // Runs in a transaction, so that no data key can be wrapped in the meantime.
+    yield* Effect.gen(function* () {
+      const wrapping = yield* masterKeysInUse
+      if (wrapping.some(({ id }) => id !== active.id)) {
+        return yield* VaultLocked.because("Older master keys are still needed. Rotate again, then forget them.")
+      }
+      const next = yield* makeKeyring([active])
+      yield* writeKeyringFile(file, next)
+      yield* Ref.set(keyring, next)
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    return keys.filter((key) => key.id !== active.id).map((key) => key.id)
+  })
+
+  const rotateMasterKey = Effect.fn("Vault.rotateMasterKey")(
+    function* (options?: { readonly forgetRetired: boolean }) {
+      const before = yield* Ref.get(keyring)
+      const pending = (yield* masterKeysInUse).some(({ id }) => id !== before.active.id)
+      if (!pending) {
+        if (source.kind !== "file") {
+          return yield* VaultLocked.because(
+            `All secrets are under ${before.active.id} already. Give a new master key first, followed by the present one, and restart.`
+          )
+        }
+        yield* startKey(source.file)
+      }
+      const rewrapped = yield* dataKeys.rewrapAll
+      const forgotten = options?.forgetRetired === true && source.kind === "file" ? yield* forget(source.file) : []
+      const { active } = yield* Ref.get(keyring)
+      return { activeKeyId: active.id, rewrapped, resumed: pending, forgotten } satisfies Rotation
+    },
+    provideCaptured(services),
+    rotating.withPermit
+  )
+
+  return Vault.of({
+    seal: Effect.fnUntraced(function* (context, plain) {
+      const value = Redacted.value<string | Uint8Array>(plain)
+      const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
+      const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
+      if (isLong(context, bytes)) return yield* sealParts(key, context, bytes)
+      return yield* sealWhole(key, context, bytes)
+    }, provideCaptured(services)),
+    open,
+    openStored,
+    openText: Effect.fnUntraced(function* (context, envelope) {
+      const bytes = yield* open(context, envelope)
+      return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
+    }),
+    inOneText: Effect.fn("Vault.inOneText")(function* (context, envelope) {
+      const keyId = partsKeyOf(envelope)
+      if (keyId === undefined) return envelope
+      const bytes = Redacted.value(yield* open(context, envelope))
+      return yield* sealWhole(yield* dataKeys.forOpening(keyId), context, bytes)
+    }, provideCaptured(services)),
+    foreign: Effect.fn("Vault.foreign")(function* (keys) {
+      const { keys: available } = yield* Ref.get(keyring)
+      const keyIds = [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter(
+        (id) => !available.some((key) => key.id === id)
+      )
+      if (keyIds.length > 0)
+        return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
+      const foreignKeys = dataKeys.ofFile(keys)
+      // A damaged file is not an integrity fault of this installation, so nothing is logged.
+      return (context, envelope) => provideCaptured(openEnvelope(foreignKeys, context, envelope), services)
+    }),
+    wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
+    mac,
+    verifyMac: (purpose, text, digest) =>
+      Effect.map(mac(purpose, text), (expected) => {
+        const given = Buffer.from(digest)
+        return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
+      }),
+    rotateMasterKey,
+    keyIds: Effect.gen(function* () {
+      const { active, keys } = yield* Ref.get(keyring)
+      return {
+        active: active.id,
+        decryptOnly: keys.filter((key) => key.id !== active.id).map((key) => key.id),
+        inUse: yield* masterKeysInUse.pipe(provideCaptured(services))
+      }
+    })
+  })
+})

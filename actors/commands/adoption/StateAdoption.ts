@@ -1,0 +1,244 @@
+import { Context, Effect, type Exit, Layer, Redacted, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { readLongParts } from "../../../runner/execution/StateContents.ts"
+import { inputSecrets } from "../../../runner/execution/RunSession.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import { ScannedModule } from "../../../runner/scan/ScannedModule.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
+import type { CapsuleId, InstallConfigId, InstallPlanId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { AdoptedUpload } from "../../../schema/records/StateUpload.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { buildColumns } from "../../ledger/build/BuildColumns.ts"
+import type { VariableValues } from "../../ledger/configuration/InstallConfigStore.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { GeneratedSecrets } from "../../inputs/delivery/GeneratedSecrets.ts"
+import type { ImportedSecrets } from "../../ledger/state/ImportedSecrets.ts"
+import type { StateUploadRow } from "../../ledger/state/StateUploadRow.ts"
+import { StateIndex } from "../../ledger/state/StateIndex.ts"
+import { StateUploads } from "../../ledger/state/StateUploads.ts"
+import { StateVersions, stateVersionIdOf } from "../../ledger/state/StateVersions.ts"
+import { fromStoredSecrets } from "../../base/vault/SealedSecrets.ts"
+import { Memberships } from "../../ledger/workspace/Memberships.ts"
+import { type ReadableState, readableState } from "./AdoptableState.ts"
+import { ManagedElsewhere } from "./ManagedElsewhere.ts"
+import { moduleMismatch } from "./ModuleMismatch.ts"
+import { stateConflicts } from "./StateConflicts.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** A state that may become a Capsule's first one. */
+export interface AdoptedState {
+  readonly upload: StateUploadRow
+  readonly bytes: Redacted.Redacted<Uint8Array>
+  readonly state: ReadableState
+  /** What the Capsule's row references from the start. */
+  readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
+  readonly confirmed: ReadonlyArray<string>
+  /** For a state from another installation's backup: the rest of the backup's contents. */
+  readonly imported: ImportedSecrets | undefined
+  /** The secrets that the state may contain: those of a backup, and the values of sensitive inputs. */
+  readonly secrets: ReadonlyArray<SecretText>
+}
+
+/** The inputs of the install. */
+interface GivenInputs {
+  readonly variables: ReadonlyArray<{ readonly name: string; readonly sensitive: boolean }>
+  readonly values: VariableValues
+}
+
+interface Install {
+  readonly id: InstallPlanId
+  readonly workspace_id: WorkspaceId
+}
+
+/** How many of the addresses that an owner gave up are listed in the audit event; the plan shows what happens to all of them. */
+const namedInAudit = 50
+
+const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
+
+const problem = ({ code, message }: { readonly code: string; readonly message: string }): Finding => ({
+  severity: "error",
+  code,
+  message
+})
+
+/** Makes an uploaded state the first state of a Capsule. Works in the caller's transaction. */
+export class StateAdoption extends Context.Service<
+  StateAdoption,
+  {
+    /** Fails with `permission_denied` for anyone but an owner of the Workspace. */
+    readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
+    /**
+     * The state that the install holds, or every reason against it now that the module is known; `undefined` for an install that
+     * takes over no state. Within `withReading`.
+     */
+    readonly adoptable: (
+      install: Install,
+      adopt: AdoptedUpload | undefined,
+      moduleScan: Schema.Json,
+      inputs: GivenInputs,
+      context: CommandContext
+    ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
+    /** The given work, while the state that the install holds is read. Reading may take a while, so not in its transaction. */
+    readonly withReading: <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
+    readonly commit: (
+      install: Install,
+      adopted: AdoptedState,
+      capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly runId: RunId },
+      context: CommandContext
+    ) => Effect.Effect<void>
+  }
+>()("svc/actors/adoption/StateAdoption") {
+  static readonly layer = Layer.effect(
+    StateAdoption,
+    Effect.gen(function* () {
+      const uploads = yield* StateUploads
+      const states = yield* StateVersions
+      const index = yield* StateIndex
+      const memberships = yield* Memberships
+      const audit = yield* Audit
+      const generated = yield* GeneratedSecrets
+      const killPoint = yield* KillPoint
+      const elsewhere = yield* ManagedElsewhere
+      const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere)
+
+      const requireOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { actor }: CommandContext) {
+        const role = actor.subject === undefined ? undefined : yield* memberships.role(actor.subject, workspaceId)
+        if (role?._tag === "Some" && role.value === "owner") return
+        return yield* new ApiError({
+          code: "permission_denied",
+          message: "adopt: only an owner of the Workspace takes over an existing state."
+        })
+      })
+
+      const read = Effect.fn("StateAdoption.read")(function* ({ id, workspace_id }: Install) {
+        const held = yield* uploads.held(id)
+        if (held === undefined) return yield* Effect.die(new Error(`The upload of ${id} is gone`))
+        const state = yield* Effect.result(readableState(Redacted.value(held.state)))
+        yield* readLongParts(Redacted.value(held.state))
+        return { held, state, managedElsewhere: yield* elsewhere.unindexed(workspace_id) }
+      })
+      /** Of the installs whose step is being taken. */
+      const readings = new Map<InstallPlanId, Exit.Exit<Effect.Success<ReturnType<typeof read>>>>()
+
+      const adoptable = Effect.fn("StateAdoption.adoptable")(
+        function* (
+          install: Install,
+          adopt: AdoptedUpload | undefined,
+          moduleScan: Schema.Json,
+          { values, variables }: GivenInputs,
+          context: CommandContext
+        ) {
+          if (adopt === undefined) return Result.succeed(undefined)
+          yield* requireOwner(install.workspace_id, context)
+          const { undeclared = [] } = adopt
+          const reading = readings.get(install.id)
+          const row = yield* uploads.heldRow(install.id)
+          if (reading === undefined || row === undefined)
+            return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
+          const { held, managedElsewhere, state: read } = yield* reading
+          // An install holds one upload, and nobody changes it.
+          if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
+            return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
+          const state = yield* Effect.fromResult(read)
+          const scan = yield* Effect.orDie(decodeScan(moduleScan))
+          const types = {
+            variableTypes: Object.fromEntries(scan.variables.map((one) => [one.name, one.typeExpression]))
+          }
+          const secrets = [
+            ...fromStoredSecrets(held.secrets?.secrets ?? []),
+            ...variables.flatMap(({ name, sensitive }) => {
+              const value = sensitive ? values[name] : undefined
+              return value === undefined ? [] : inputSecrets(types, name, Redacted.make(value))
+            })
+          ]
+          const shown = yield* index.shownIn(held.row.id, state, secrets)
+          const managed = state.managed.map((object) => ({ ...object, address: shown(object.address) }))
+          const problems = [
+            ...(yield* stateConflicts(install.workspace_id, { lineage: state.lineage, managed }, managedElsewhere)).map(
+              problem
+            ),
+            ...moduleMismatch(scan, state.managed, undeclared, shown)
+          ]
+          if (problems.length > 0) return Result.fail(problems)
+          const pointers = { stateVersionId: stateVersionIdOf(held.row.id), generation: 1 }
+          return Result.succeed({
+            upload: held.row,
+            bytes: held.state,
+            state,
+            pointers,
+            confirmed: undeclared.map(shown),
+            imported: held.secrets,
+            secrets
+          } satisfies AdoptedState)
+        },
+        Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
+        provideCaptured(services)
+      )
+
+      const withReading = <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) =>
+        Effect.acquireUseRelease(
+          Effect.exit(read(install)),
+          (reading) => {
+            readings.set(install.id, reading)
+            return work
+          },
+          () => Effect.sync(() => readings.delete(install.id))
+        )
+
+      const commit = Effect.fn("StateAdoption.commit")(function* (
+        install: Install,
+        { bytes, confirmed, imported, pointers, secrets, state, upload }: AdoptedState,
+        capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly runId: RunId },
+        context: CommandContext
+      ) {
+        const version = yield* states.insert({
+          workspaceId: install.workspace_id,
+          capsuleId: capsule.id,
+          runId: capsule.runId,
+          stateUploadId: upload.id,
+          generation: pointers.generation,
+          state: bytes,
+          lineage: state.lineage,
+          serial: state.serial,
+          resourceCount: state.resourceCount,
+          partial: false,
+          // No commit of the Source produced it, so there is nothing to go back to.
+          sourceSnapshotId: undefined,
+          installConfigId: capsule.installConfigId,
+          outputs: [],
+          secrets,
+          build: buildColumns(undefined)
+        })
+        for (const { text, ...shape } of imported?.generated ?? []) {
+          yield* generated.keep({ id: capsule.id, workspace_id: install.workspace_id }, shape, Redacted.make(text))
+        }
+        yield* uploads.used(upload.id)
+        yield* audit.append({
+          workspaceId: install.workspace_id,
+          actor: context.actor,
+          action: upload.imported_from === null ? "capsule.adopt_state" : "capsule.import",
+          target: { kind: "capsule", id: capsule.id },
+          capsuleId: capsule.id,
+          runId: capsule.runId,
+          data: {
+            installPlanId: install.id,
+            stateUploadId: upload.id,
+            stateVersionId: version.id,
+            digest: version.digest,
+            serial: state.serial,
+            resources: state.resourceCount,
+            undeclared: confirmed.length,
+            confirmed: confirmed.slice(0, namedInAudit)
+          },
+          requestId: context.requestId
+        })
+        yield* killPoint("install.adopting")
+      })
+
+      return StateAdoption.of({ requireOwner, adoptable, withReading, commit })
+    })
+  ).pipe(Layer.provideMerge(ManagedElsewhere.layer))
+}

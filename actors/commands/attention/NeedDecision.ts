@@ -1,0 +1,220 @@
+import type { CapsuleId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import type { CapsuleHealth, Need, NeedGroup, NeedKind } from "../../../schema/records/Need.ts"
+import { needKinds } from "../../../schema/records/NeedOrder.ts"
+import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
+import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
+import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
+
+/** An entry before its Run and commit have been read: these are only needed for the entries on a page. */
+export interface OpenNeed extends Omit<Need, "run" | "commit"> {
+  readonly runId?: RunId
+  /** The newer commit that is waiting. */
+  readonly newer?: SnapshotCommit
+}
+
+type Reason = Omit<OpenNeed, "key" | "group" | "also" | "capsules">
+
+export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
+  unknown_safety: "failed",
+  failed: "failed",
+  uncertain_ground: "failed",
+  waiting_approval: "decision",
+  approved: "decision",
+  waiting_credential: "blocked",
+  check_failed: "blocked",
+  update_held: "blocked",
+  lane_failed: "blocked",
+  work_stuck: "blocked",
+  origins_unconfirmed: "blocked",
+  connection_expired: "blocked",
+  connection_unrenewed: "blocked",
+  connection_unrevoked: "blocked",
+  automation_paused: "blocked",
+  drifted: "drifted",
+  stale: "update",
+  update_open: "update",
+  connection_expiring: "expiring"
+}
+
+const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
+const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
+
+/** The sort values of an entry: worst first, then newest. */
+export const placeOf = ({ key, kind, since }: Pick<OpenNeed, "key" | "kind" | "since">) =>
+  [String(rankOf(kind)).padStart(2, "0"), since, key] as const
+
+type Place = readonly [rank: string, since: string, key: string]
+
+export const comparePlaces = ([rank, since, key]: Place, [otherRank, otherSince, otherKey]: Place): number => {
+  if (rank !== otherRank) return rank < otherRank ? -1 : 1
+  if (since !== otherSince) return since > otherSince ? -1 : 1
+  return key === otherKey ? 0 : key < otherKey ? -1 : 1
+}
+
+const newestByCapsule = (plans: ReadonlyArray<PlanRow>): ReadonlyMap<CapsuleId, PlanRow> => {
+  const found = new Map<CapsuleId, PlanRow>()
+  for (const plan of plans) {
+    const known = plan.capsule_id === null ? undefined : found.get(plan.capsule_id)
+    if (plan.capsule_id !== null && (known === undefined || known.at < plan.at)) found.set(plan.capsule_id, plan)
+  }
+  return found
+}
+
+/** The snapshot of the newer commit that makes a Capsule stale. */
+export const newerSnapshot = (row: Pick<StandingRow, "status" | "stale_reasons">): SourceSnapshotId | undefined =>
+  row.status === "stale"
+    ? StaleReasonsJson.read(row.stale_reasons).find(({ kind }) => kind === "commit")?.sourceSnapshotId
+    : undefined
+
+export interface Records {
+  readonly capsules: ReadonlyArray<StandingRow>
+  readonly waiting: ReadonlyArray<PlanRow>
+  readonly approved: ReadonlyArray<PlanRow>
+  readonly updates: ReadonlyArray<OpenUpdate>
+  readonly commits: ReadonlyMap<SourceSnapshotId, SnapshotCommit>
+}
+
+const failureOf = (row: StandingRow): Reason | undefined => {
+  const run = row.run_id === null ? {} : { runId: row.run_id }
+  const neverApplied = row.current_state_version_id === null ? { neverApplied: true } : {}
+  if (row.runtime_safety === "unknown") return { kind: "unknown_safety", since: row.updated_at, ...run }
+  if (row.run_status === "failed" && row.status !== "disabled") {
+    const since = row.run_at ?? row.updated_at
+    return row.run_type === "drift_check"
+      ? { kind: "check_failed", since, ...run }
+      : { kind: "failed", since, ...run, ...neverApplied }
+  }
+  return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
+}
+
+/** Every reason why this Capsule needs a person. A reason that is explained by another is left out. */
+const reasonsOf = (
+  row: StandingRow,
+  facts: {
+    readonly waiting: PlanRow | undefined
+    readonly approved: PlanRow | undefined
+    readonly isUpdating: boolean
+    readonly newer: SnapshotCommit | undefined
+  }
+): ReadonlyArray<Reason> => {
+  const reasons: Array<Reason> = []
+  const wait = row.credential_wait === null ? undefined : CredentialWaitJson.read(row.credential_wait)
+  const failure = failureOf(row)
+  // Without a credential, the Run was bound to fail.
+  if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
+  if (row.left_over_at !== null) reasons.push({ kind: "uncertain_ground", since: row.left_over_at })
+  if (facts.waiting !== undefined) {
+    reasons.push({ kind: "waiting_approval", since: facts.waiting.at, runId: facts.waiting.id })
+  }
+  if (facts.approved !== undefined) {
+    reasons.push({ kind: "approved", since: facts.approved.at, runId: facts.approved.id })
+  }
+  if (wait !== undefined) {
+    const { connectionId, reason, runId, since, turn } = wait
+    const bound = connectionId === undefined ? {} : { connectionId }
+    reasons.push({ kind: "waiting_credential", since, runId, turn, reason, ...bound })
+  }
+  if (row.drift_status === "drifted") {
+    const run = row.drift_run_id === null ? {} : { runId: row.drift_run_id }
+    reasons.push({ kind: "drifted", since: row.drift_checked_at ?? row.updated_at, ...run })
+  }
+  // It already has a plan, or an update will create one.
+  const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
+  if (row.status === "stale" && !isPlanned) {
+    const { newer } = facts
+    reasons.push({
+      kind: "stale",
+      since: newer?.created_at ?? row.updated_at,
+      staleReasons: StaleReasonsJson.read(row.stale_reasons),
+      ...(newer === undefined ? {} : { newer })
+    })
+  }
+  return reasons.sort((a, b) => rankOf(a.kind) - rankOf(b.kind))
+}
+
+const named = ({ environment, id, name }: StandingRow): Need["capsules"][number] => ({ id, name, environment })
+
+const counted = (
+  row: StandingRow,
+  worst: NeedKind | undefined
+): Exclude<keyof CapsuleHealth, "capsules" | "complete"> => {
+  if (worst !== undefined) return groupOf[worst] === "failed" ? "failed" : "waiting"
+  if (row.status === "disabled") return "disabled"
+  if (row.status === "pending") return "notApplied"
+  return row.drift_status === "none" ? "healthy" : "unchecked"
+}
+
+/** Capsules waiting for the same commit of a Source share one entry, since they are planned together. */
+const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
+  const byCommit = new Map<string, Array<OpenNeed>>()
+  const others: Array<OpenNeed> = []
+  for (const entry of entries) {
+    if (entry.kind !== "stale" || entry.newer === undefined) others.push(entry)
+    else {
+      const key = `commit ${entry.newer.source_id} ${entry.newer.resolved_commit}`
+      byCommit.set(key, [...(byCommit.get(key) ?? []), entry])
+    }
+  }
+  const shared = [...byCommit].flatMap(([key, together]): ReadonlyArray<OpenNeed> => {
+    const [first] = together
+    if (first === undefined || together.length === 1) return together
+    const { staleReasons: _own, ...entry } = first
+    const since = together.reduce((latest, each) => (each.since > latest ? each.since : latest), first.since)
+    return [{ ...entry, key, since, capsules: together.flatMap(({ capsules }) => capsules) }]
+  })
+  return [...others, ...shared]
+}
+
+/**
+ * One entry for each Capsule that needs a person, labelled with its worst reason, and one for each open update, plus the health
+ * of all Capsules in the Workspace.
+ */
+export const capsuleNeeds = (records: Records) => {
+  const isComplete = records.capsules.length <= mostCapsules
+  const rows = records.capsules.slice(0, mostCapsules)
+  const waiting = newestByCapsule(records.waiting)
+  const approved = newestByCapsule(records.approved)
+  const updating = new Set(records.updates.flatMap(({ capsules }) => capsules))
+  const health = { healthy: 0, unchecked: 0, waiting: 0, failed: 0, notApplied: 0, disabled: 0 }
+  const entries = rows.flatMap((row): ReadonlyArray<OpenNeed> => {
+    const snapshot = newerSnapshot(row)
+    const [worst, ...others] = reasonsOf(row, {
+      waiting: waiting.get(row.id),
+      approved: approved.get(row.id),
+      isUpdating: updating.has(row.id),
+      newer: snapshot === undefined ? undefined : records.commits.get(snapshot)
+    })
+    health[counted(row, worst?.kind)] += 1
+    if (worst === undefined) return []
+    const also = [...new Set(others.map(({ kind }) => kind))].filter((kind) => kind !== worst.kind)
+    return [{ ...worst, key: row.id, group: groupOf[worst.kind], also, capsules: [named(row)] }]
+  })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const updates = records.updates.map(({ capsules, created_at, held_reason, id }): OpenNeed => {
+    const kind = held_reason === null ? "update_open" : "update_held"
+    return {
+      key: id,
+      group: groupOf[kind],
+      kind,
+      also: [],
+      since: created_at,
+      runGroupId: id,
+      capsules: capsules.flatMap((capsuleId) => {
+        const row = byId.get(capsuleId)
+        return row === undefined ? [] : [named(row)]
+      }),
+      ...(held_reason === null ? {} : { reason: held_reason })
+    }
+  })
+  // Plans in the Workspace that belong to none of its Capsules.
+  const unowned = records.waiting.flatMap(
+    ({ at, capsule_id, id }): ReadonlyArray<OpenNeed> =>
+      capsule_id !== null && byId.has(capsule_id)
+        ? []
+        : [{ key: id, group: "decision", kind: "waiting_approval", also: [], since: at, runId: id, capsules: [] }]
+  )
+  return {
+    entries: [...withSharedCommits(entries), ...updates, ...unowned],
+    health: { capsules: rows.length, ...health, complete: isComplete } satisfies CapsuleHealth
+  }
+}

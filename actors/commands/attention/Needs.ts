@@ -1,0 +1,152 @@
+import { Context, Effect, Layer } from "effect"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { CapsuleHealth, Need, NeedGroup } from "../../../schema/records/Need.ts"
+import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
+import { Connections } from "../../inputs/connection/Connections.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { stuckWork } from "../../base/DueWork.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import type { PageRequest } from "../../base/paging/Page.ts"
+import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
+import { Sources } from "../../ledger/source/Sources.ts"
+import { capsuleNeeds, comparePlaces, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
+import {
+  approvedPlans,
+  commitsOf,
+  openUpdates,
+  pausedAt,
+  type ShownRunRow,
+  shownRuns,
+  type SnapshotCommit,
+  standingRows,
+  waitingPlans
+} from "./NeedRows.ts"
+import { workspaceNeeds } from "./WorkspaceNeeds.ts"
+
+const PlanSummaryJson = jsonText(PlanSummary)
+
+export interface NeedPage {
+  readonly items: ReadonlyArray<Need>
+  readonly nextCursor?: string | undefined
+  /** Counted across all pages. */
+  readonly total: number
+  readonly counts: Readonly<Record<NeedGroup, number>>
+  readonly health: CapsuleHealth
+}
+
+/** What needs a person's attention in a Workspace, worst first. Read-only. */
+export class Needs extends Context.Service<
+  Needs,
+  {
+    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
+  }
+>()("svc/actors/needs/Needs") {
+  static readonly layer = Layer.effect(
+    Needs,
+    Effect.suspend(() => make)
+  )
+}
+
+const shownRun = (row: ShownRunRow): NonNullable<Need["run"]> => ({
+  id: row.id,
+  type: row.type,
+  ...(row.plan_summary === null ? {} : { planSummary: PlanSummaryJson.read(row.plan_summary) }),
+  ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } }),
+  ...(row.drifted > 0 ? { driftedResources: row.drifted } : {})
+})
+
+const described = (commit: SnapshotCommit | undefined) =>
+  commit === undefined || commit.commit_description === null
+    ? {}
+    : { description: CommitDescriptionJson.read(commit.commit_description) }
+
+const countOf = (entries: ReadonlyArray<OpenNeed>): Readonly<Record<NeedGroup, number>> => {
+  const counts = { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 }
+  for (const { group } of entries) counts[group] += 1
+  return counts
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* ReadSql
+  const cursors = yield* Cursors
+  const connections = yield* Connections
+  const sources = yield* Sources
+
+  const openNeeds = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+    const capsules = yield* standingRows(sql, workspaceId)
+    const commits = yield* commitsOf(
+      sql,
+      capsules.flatMap((row) => newerSnapshot(row) ?? [])
+    )
+    const { entries, health } = capsuleNeeds({
+      capsules,
+      commits,
+      waiting: yield* waitingPlans(sql, workspaceId),
+      approved: yield* approvedPlans(sql, workspaceId),
+      updates: yield* openUpdates(sql, workspaceId)
+    })
+    const others = workspaceNeeds({
+      unconfirmed: yield* connections.awaitingOrigins(workspaceId),
+      expiring: yield* connections.expiring(workspaceId),
+      failing: yield* connections.failing(workspaceId),
+      lanes: yield* sources.failingLanes(workspaceId),
+      stuck: yield* stuckWork(sql, workspaceId),
+      pausedAt: yield* pausedAt(sql, workspaceId)
+    })
+    return { entries: [...entries, ...others], health }
+  })
+
+  /** Reads the Runs and commits of one page. */
+  const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<OpenNeed>) {
+    const runs = yield* shownRuns(
+      sql,
+      entries.flatMap(({ runId }) => runId ?? [])
+    )
+    const commits = yield* commitsOf(
+      sql,
+      [...runs.values()].flatMap(({ source_snapshot_id }) => source_snapshot_id ?? [])
+    )
+    return entries.map(({ newer, runId, ...entry }): Need => {
+      const row = runId === undefined ? undefined : runs.get(runId)
+      const of = newer ?? (row?.source_snapshot_id == null ? undefined : commits.get(row.source_snapshot_id))
+      const commit =
+        of === undefined
+          ? row?.resolved_commit == null
+            ? undefined
+            : { id: row.resolved_commit }
+          : { id: of.resolved_commit, sourceId: of.source_id, ...described(of) }
+      return {
+        ...entry,
+        ...(row === undefined ? {} : { run: shownRun(row) }),
+        ...(commit === undefined ? {} : { commit })
+      }
+    })
+  })
+
+  const list = Effect.fn("Needs.list")(function* (workspaceId: WorkspaceId, page: PageRequest) {
+    const binding = { route: "dashboard.needs", subject: page.subject ?? "", filter: [workspaceId] }
+    const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 3)
+    const { entries, health } = yield* openNeeds(workspaceId)
+    const sorted = entries
+      .map((entry) => ({ entry, place: placeOf(entry) }))
+      .sort((a, b) => comparePlaces(a.place, b.place))
+    const [rank = "", since = "", key = ""] = anchor ?? []
+    const rest =
+      anchor === undefined ? sorted : sorted.filter(({ place }) => comparePlaces(place, [rank, since, key]) > 0)
+    const taken = rest.slice(0, page.limit)
+    const last = taken[taken.length - 1]
+    return {
+      items: yield* shown(taken.map(({ entry }) => entry)),
+      total: entries.length,
+      counts: countOf(entries),
+      health,
+      ...(last === undefined || rest.length <= page.limit
+        ? {}
+        : { nextCursor: yield* cursors.encode(binding, last.place) })
+    }
+  })
+
+  return Needs.of({ list })
+})

@@ -1,0 +1,192 @@
+import { Context, DateTime, Effect, Layer, type Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { tarGz } from "../../../runner/snapshot/PlainArchive.ts"
+import type { ExportRequest } from "../../../schema/api/ExportsApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
+import { CapsuleExport } from "../../../schema/records/CapsuleExport.ts"
+import type { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { refuseConflictingRun } from "../../ledger/capsule/ConflictingRuns.ts"
+import type { CommandContext } from "../../Command.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { StoredCommits } from "../../inputs/git/StoredCommits.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { ExportContentsOf, type ExportSubject } from "./ExportContents.ts"
+import { ExportFiles } from "./ExportFiles.ts"
+import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** Who is exporting which Capsule: a person in a session. */
+export interface Exporting {
+  readonly context: CommandContext
+  readonly session: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+}
+
+export interface ExportArchive {
+  readonly fileName: string
+  readonly bytes: Stream.Stream<Uint8Array>
+}
+
+/** Exports the contents of a Capsule to an owner. Changes nothing but the operation history. */
+export class CapsuleExports extends Context.Service<
+  CapsuleExports,
+  {
+    /** Records the export, and returns a link to it. */
+    readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
+    /** The archive behind a link. The download is recorded before the first byte. */
+    readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
+  }
+>()("svc/actors/capsule-export/CapsuleExports") {
+  static readonly layer = Layer.effect(
+    CapsuleExports,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(ExportContentsOf.layer), Layer.provide(ExportFiles.layer), Layer.provide(StoredCommits.layer))
+}
+
+const nameOf = ({ capsule }: ExportSubject) => `svc-export-${capsule.slug}`
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const sources = yield* SourceStore
+  const states = yield* StateVersions
+  const commits = yield* StoredCommits
+  const contents = yield* ExportContentsOf
+  const files = yield* ExportFiles
+  const audit = yield* Audit
+  const killPoint = yield* KillPoint
+  const services = yield* captureServices(RunLedger, SecureRandom.SecureRandom, Vault)
+
+  /** The Capsule's current position, provided that nothing is changing it. */
+  const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
+    const capsule = yield* capsules.find(capsuleId)
+    if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
+    yield* refuseConflictingRun(capsuleId)
+    if (capsule.status === "destroyed") {
+      return yield* failedPrecondition("The Capsule was destroyed: there is nothing left to go on with.")
+    }
+    const state = yield* states.find(capsule.current_state_version_id)
+    const snapshot = yield* sources.findSnapshot(capsule.adopted_snapshot_id)
+    if (state === undefined || snapshot === undefined) {
+      return yield* failedPrecondition(
+        "Nothing of the Capsule was applied here yet, so there is nothing to export. A state that was taken over is still where it was uploaded from."
+      )
+    }
+    return { capsule, state, snapshot } satisfies ExportSubject
+  }, provideCaptured(services))
+
+  /** A commit that is lost or damaged is fetched again, with the authority of the person exporting. */
+  const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
+    commits
+      .ensure(
+        {
+          workspace_id: workspaceId,
+          source_id: snapshot.source_id,
+          created_by: context.actor.subject ?? null,
+          trigger_kind: "user"
+        },
+        snapshot
+      )
+      .pipe(Effect.mapError(({ message }) => failedPrecondition(message)))
+
+  const record = (
+    action: "capsule.export" | "capsule.export_download",
+    by: Exporting,
+    subject: ExportSubject,
+    used?: ExportLinkId
+  ) =>
+    audit.append({
+      workspaceId: by.workspaceId,
+      actor: by.context.actor,
+      action,
+      target: { kind: "capsule", id: by.capsuleId },
+      capsuleId: by.capsuleId,
+      data: {
+        stateVersionId: subject.state.id,
+        generation: subject.state.generation,
+        digest: subject.state.digest,
+        resolvedCommit: subject.snapshot.resolved_commit,
+        ...(used === undefined ? {} : { exportId: used })
+      },
+      requestId: by.context.requestId
+    })
+
+  /** True while the Capsule still has the state, the commit and the configuration that were read for the archive. */
+  const isSame = (seen: ExportSubject, current: ExportSubject) =>
+    seen.state.id === current.state.id &&
+    seen.snapshot.id === current.snapshot.id &&
+    seen.capsule.install_config_id === current.capsule.install_config_id
+
+  const grant = Effect.fn("CapsuleExports.grant")(function* (by: Exporting, { confirm }: ExportRequest) {
+    const confirmed = Effect.gen(function* () {
+      const subject = yield* subjectOf(by)
+      return confirm === subject.capsule.name
+        ? subject
+        : yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
+    })
+    const seen = yield* confirmed
+    yield* heal(by, seen)
+    const { inputs } = yield* contents.settings(seen)
+    const granted = yield* Effect.gen(function* () {
+      const subject = yield* confirmed
+      if (!isSame(seen, subject)) return yield* stateMoved
+      const { capsuleId, session } = by
+      const { expires, link } = yield* newLink({ session, capsuleId, stateVersionId: subject.state.id })
+      yield* record("capsule.export", by, subject)
+      yield* killPoint("export.granting")
+      return CapsuleExport.make({
+        capsuleId,
+        stateVersionId: subject.state.id,
+        resolvedCommit: subject.snapshot.resolved_commit,
+        fileName: `${nameOf(subject)}.tar.gz`,
+        link: `/api/v1/capsules/${capsuleId}/exports/${link}`,
+        expiresAt: DateTime.formatIso(DateTime.makeUnsafe(expires)),
+        inputsToSupply: inputs.toSupply.map(({ name }) => name)
+      })
+    }).pipe(transaction(sql), provideCaptured(services))
+    yield* killPoint("export.granted")
+    return granted
+  })
+
+  const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
+    const now = yield* DateTime.now
+    // An older link has already expired.
+    const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
+    return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
+  })
+
+  const download = Effect.fn("CapsuleExports.download")(function* (by: Exporting, link: string) {
+    const { capsuleId, session } = by
+    const checked = Effect.gen(function* () {
+      const subject = yield* subjectOf(by)
+      const id = yield* checkLink({ session, capsuleId, stateVersionId: subject.state.id }, link)
+      if (yield* isUsed(capsuleId, id)) return yield* linkUsed
+      return { id, subject }
+    }).pipe(provideCaptured(services))
+    const { subject } = yield* checked
+    yield* heal(by, subject)
+    const read = yield* contents.read(subject)
+    yield* Effect.gen(function* () {
+      const current = yield* checked
+      if (!isSame(subject, current.subject)) return yield* stateMoved
+      yield* record("capsule.export_download", by, current.subject, current.id)
+    }).pipe(transaction(sql))
+    yield* killPoint("export.sending")
+    const at = yield* DateTime.now
+    return {
+      fileName: `${nameOf(subject)}.tar.gz`,
+      bytes: tarGz(files.of(nameOf(subject), subject, read), DateTime.toDate(at))
+    }
+  })
+
+  return CapsuleExports.of({ grant, download })
+})

@@ -1,0 +1,27 @@
+import { Redacted } from "effect"
+import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
+
+/** An Output of the previous state, if it is public. */
+interface KnownOutput {
+  readonly name: string
+  /** JSON; `null` for a sealed Output. */
+  readonly value: string | null
+  readonly sensitive: 0 | 1
+}
+
+/**
+ * The Outputs of an adopted state. The secrets of its apply are no longer completely known, so a value is known to be public only
+ * if the previous state published it under the same name.
+ */
+export const adoptedOutputs = (
+  outputs: ReadonlyArray<StateOutput>,
+  before: ReadonlyArray<KnownOutput>
+): ReadonlyArray<StateOutput> => {
+  const published = new Map(
+    before.flatMap(({ name, sensitive, value }) => (sensitive === 1 || value === null ? [] : [[name, value]]))
+  )
+  return outputs.map((output) => {
+    const isPublic = !output.sensitive && published.get(output.name) === JSON.stringify(Redacted.value(output.value))
+    return { ...output, sensitive: !isPublic }
+  })
+}

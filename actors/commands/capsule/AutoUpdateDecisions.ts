@@ -1,0 +1,76 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../../schema/records/AutoUpdate.ts"
+import { AutoUpdateDecisionId, type RunId, type SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { derivedId, now } from "../../base/Identity.ts"
+import { present } from "../../ledger/run/RunRow.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+
+const decode = storedRecord(AutoUpdateDecision)
+
+export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
+  decode({
+    id: row.id,
+    capsuleId: row.capsule_id,
+    sourceSnapshotId: row.source_snapshot_id,
+    resolvedCommit: row.resolved_commit,
+    decision: row.decision,
+    reason: row.reason,
+    message: row.message,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({ runId: row.run_id })
+  })
+
+/** A decision about a snapshot, with the Run that resulted from it. */
+export interface Decided {
+  readonly decision: AutoUpdateVerdict
+  readonly reason: string
+  readonly message: string
+  readonly runId?: RunId | undefined
+}
+
+/** Whether this snapshot has been planned under the current authority: if so, no further decision is made about it. */
+export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions
+    WHERE capsule_id = ${capsule.id} AND source_snapshot_id = ${snapshotId} AND run_id IS NOT NULL
+      AND execution_authority_epoch = ${capsule.execution_authority_epoch}
+      AND state_generation = ${capsule.current_state_generation}`
+  return rows.length > 0
+}, Effect.orDie)
+
+/** The only writer of `auto_update_decisions`, in the caller's transaction. The last decision about a snapshot counts. */
+export const decide = Effect.fn("Capsule.decide")(function* (
+  capsule: GuardedCapsuleRow,
+  snapshot: { readonly id: SourceSnapshotId; readonly resolvedCommit: string },
+  { decision, message, reason, runId }: Decided
+) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const decided = {
+    decision,
+    reason,
+    message,
+    run_id: runId ?? null,
+    execution_authority_epoch: capsule.execution_authority_epoch,
+    state_generation: capsule.current_state_generation
+  }
+  const row = {
+    id: derivedId(AutoUpdateDecisionId, "aud", capsule.id, snapshot.id),
+    capsule_id: capsule.id,
+    source_snapshot_id: snapshot.id,
+    resolved_commit: snapshot.resolvedCommit,
+    ...decided,
+    created_at: at,
+    updated_at: at
+  }
+  const added =
+    yield* sql`INSERT INTO auto_update_decisions ${AutoUpdateDecisionRow.values(sql, row)} ON CONFLICT DO NOTHING RETURNING id`
+  if (added.length > 0) return
+  yield* sql`UPDATE auto_update_decisions SET ${AutoUpdateDecisionRow.changes(sql, { ...decided, updated_at: at })}
+    WHERE id = ${row.id} AND (decision <> ${decision} OR reason <> ${reason} OR message <> ${message}
+      OR run_id IS DISTINCT FROM ${runId ?? null})`
+}, Effect.orDie)

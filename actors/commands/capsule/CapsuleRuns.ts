@@ -1,0 +1,303 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import type { PlanPurpose, RunTrigger, RunType } from "../../../schema/records/Run.ts"
+import { Approvals } from "../../access/approval/Approvals.ts"
+import { recordAuthors } from "../../access/approval/PlanAuthors.ts"
+import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
+import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
+import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { now } from "../../base/Identity.ts"
+import { RunAdmission } from "../../running/queue/RunAdmission.ts"
+import { preempt } from "../../ledger/run/Preemption.ts"
+import { RunCancels } from "../../ledger/run/RunCancels.ts"
+import { type NewRun, RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunQueue } from "../../running/queue/RunQueue.ts"
+import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { updateToRetry } from "../../running/run-group/RetriedMember.ts"
+import type { FollowSpec } from "../../ledger/source/FollowedSource.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { capsuleSite, checkUses, starterOf } from "../../running/execution/CapsuleConnections.ts"
+import { openForRef } from "../../running/execution/ReviewedRefs.ts"
+import type { RollbackChoices } from "../../ledger/capsule/AutoUpdatePins.ts"
+import { hasImportedState, isUnconfirmed, unconfirmed } from "../../ledger/capsule/ImportedCapsule.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { ConfigSuccession } from "../../ledger/configuration/ConfigSuccession.ts"
+import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccession.ts"
+import { applyObstacle } from "../../ledger/capsule/ApplyObstacle.ts"
+import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
+import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** A Run to be created for a Capsule under its current authority. */
+export interface CapsuleRunRequest {
+  readonly runId: RunId
+  readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
+  readonly sourceSnapshotId?: SourceSnapshotId | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly purpose?: PlanPurpose | undefined
+  readonly rollback?: RollbackChoices | undefined
+  /** For a plan of auto-update: what started the look that found its commit. */
+  readonly look?: RunTrigger | undefined
+  /** For a restore. */
+  readonly backupId?: BackupId | undefined
+  readonly createdBy?: string | undefined
+  /** The personal access token of `createdBy`: whoever minted it is an author of the plan. */
+  readonly tokenId?: string | undefined
+  readonly runGroupId?: RunGroupId | undefined
+  readonly coordinator?: NewRun["coordinator"]
+}
+
+/** The apply of an approved plan. */
+export interface CapsuleApplyRequest {
+  readonly runId: RunId
+  readonly planRunId: RunId
+  readonly createdBy: string | undefined
+  readonly trigger: "user" | "auto_update"
+}
+
+/** The type of the Run that carries out a reviewed one. */
+const applyTypeOf = (plan: RunType) =>
+  plan === "plan" ? "apply" : plan === "restore" ? "restore" : ("destroy_apply" as const)
+
+const changesCapsule = ({ plan_run_id, type }: RunRow) =>
+  type === "apply" || type === "destroy_apply" || (type === "restore" && plan_run_id !== null)
+
+/** Creates the Runs of a Capsule. Every method works in the caller's transaction. */
+export class CapsuleRuns extends Context.Service<
+  CapsuleRuns,
+  {
+    readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
+    readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
+    /** The snapshot an ordinary plan uses: the newest of the tracked lane (specification, Sources). */
+    readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
+  }
+>()("svc/actors/capsule/CapsuleRuns") {
+  static readonly layer = Layer.effect(
+    CapsuleRuns,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+      const admission = yield* RunAdmission
+      const lifecycle = yield* RunLifecycle
+      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
+      const approvals = yield* Approvals
+      const store = yield* SourceStore
+      const configs = yield* InstallConfigStore
+      const operator = yield* OperatorSuccession
+      const succession = yield* ConfigSuccession
+      const connections = yield* captureServices(
+        ConnectionStore,
+        ConnectionUses,
+        InstallConfigStore,
+        SqlClient.SqlClient
+      )
+      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
+
+      /** Whoever starts a Run, and the code that it executes. */
+      const startOf = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        snapshotId: SourceSnapshotId | null
+      ) {
+        const snapshot = yield* store.findSnapshot(snapshotId)
+        if (snapshot === undefined) return undefined
+        const source = yield* store.find(capsule.source_id)
+        const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
+        return { starter: starterOf(run, capsule), source, site: yield* capsuleSite(capsule, source, snapshot) }
+      }, provideCaptured(connections))
+
+      /**
+       * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
+       * ref.
+       */
+      const mayUse = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        snapshotId: SourceSnapshotId | null
+      ) {
+        const bound = yield* configs.bindings(capsule.install_config_id)
+        const start = bound.length === 0 ? undefined : yield* startOf(capsule, request, snapshotId)
+        if (start === undefined) return
+        const ids = bound.map(({ connection_id }) => connection_id)
+        yield* checkUses(ids, start.starter, start.site).pipe(provideCaptured(connections))
+      })
+
+      /** Whoever starts a Run must be allowed to open its private data for this ref. An apply does what was approved. */
+      const mayOpen = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: CapsuleRunRequest,
+        snapshotId: SourceSnapshotId | null
+      ) {
+        const start = yield* startOf(capsule, request, snapshotId)
+        if (start === undefined) return
+        const isInstall = request.coordinator?.kind === "install_plan"
+        yield* openForRef({ ...start, capsule, configId: capsule.install_config_id, isInstall }).pipe(
+          provideCaptured(connections)
+        )
+      })
+
+      const alive = (capsule: GuardedCapsuleRow) =>
+        isInService(capsule.status)
+          ? Effect.void
+          : Effect.fail(failedPrecondition(isUnconfirmed(capsule) ? unconfirmed : `The Capsule is ${capsule.status}.`))
+
+      const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const newest = yield* store.currentSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
+        return newest === undefined
+          ? yield* failedPrecondition("The Source has no snapshot of this Capsule's ref and path yet. Sync it first.")
+          : newest.id
+      })
+
+      const snapshotFor = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
+        if (request.sourceSnapshotId !== undefined) return request.sourceSnapshotId
+        if (request.purpose === "reconcile") {
+          return (
+            capsule.adopted_snapshot_id ??
+            (yield* failedPrecondition("The Capsule was never applied, so there is nothing to put back. Plan it."))
+          )
+        }
+        if (request.type === "plan") return yield* trackedSnapshot(capsule)
+        // Destroy plans and drift checks use the deployed code.
+        return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
+      })
+
+      /** A drift check never delays another Run of its Capsule. */
+      const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+        for (const run of yield* ledger.openExclusive(capsuleId)) {
+          if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
+          yield* preempt(run.id)
+        }
+      }, provideCaptured(stopping))
+
+      const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
+        request.type === "plan" && request.trigger === "user"
+          ? Effect.provideService(updateToRetry(capsule.id), SqlClient.SqlClient, sql)
+          : Effect.undefined
+
+      const create = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
+        yield* alive(capsule)
+        const { trigger, type } = request
+        if (request.coordinator === undefined) {
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger })
+        }
+        if (type !== "plan" && hasImportedState(capsule)) {
+          return yield* failedPrecondition(
+            "The Capsule was imported, and its state was not compared with the infrastructure yet. Plan it first, and apply the plan."
+          )
+        }
+        if (request.type === "drift_check" && capsule.current_state_version_id === null) {
+          return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
+        }
+        // A restore does not execute any module.
+        const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
+        const snapshot = yield* store.findSnapshot(snapshotId ?? null)
+        if (type === "restore") yield* succession.idle(capsule)
+        // When a Capsule follows its lane there is no caller to refuse, so the blocked Run gives the reason.
+        if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
+          yield* mayUse(capsule, request, snapshotId ?? null)
+          yield* mayOpen(capsule, request, snapshotId ?? null)
+        }
+        if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
+        yield* ledger.insert({
+          id: request.runId,
+          workspaceId: capsule.workspace_id,
+          type: request.type,
+          capsuleId: capsule.id,
+          sourceId: capsule.source_id,
+          runGroupId: request.runGroupId ?? (yield* groupOf(capsule, request)),
+          coordinator: request.coordinator,
+          sourceSnapshotId: snapshotId,
+          resolvedCommit: snapshot?.resolved_commit,
+          installConfigId: capsule.install_config_id,
+          executionAuthorityEpoch: capsule.execution_authority_epoch,
+          baseStateGeneration: capsule.current_state_generation,
+          baseStateVersionId: capsule.current_state_version_id ?? undefined,
+          requiresApproval: request.type !== "drift_check",
+          createdBy: request.createdBy,
+          trigger: request.trigger,
+          purpose: request.purpose,
+          spec: {
+            ...(request.look === undefined ? {} : ({ look: request.look } satisfies typeof FollowSpec.Type)),
+            ...(request.rollback === undefined ? {} : { rollback: request.rollback }),
+            ...(request.backupId === undefined ? {} : { backupId: request.backupId })
+          }
+        })
+        if (type !== "drift_check") {
+          const { createdBy, runId, tokenId } = request
+          yield* provideCaptured(recordAuthors(runId, { createdBy, tokenId, trigger }, capsule), values)
+        }
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const conflict = (message: string) => new ApiError({ code: "run_conflict", message })
+
+      const createApply = Effect.fn("CapsuleRuns.createApply")(function* (
+        capsule: GuardedCapsuleRow,
+        request: CapsuleApplyRequest
+      ) {
+        const plan = yield* ledger.find(request.planRunId)
+        if (plan === undefined) return yield* failedPrecondition("Only a plan, destroy plan or restore can be applied.")
+        const obstacle = applyObstacle(plan, capsule, yield* now)
+        if (obstacle !== undefined) return yield* obstacle
+        yield* approvals.require(plan)
+        const policy = yield* operator.planMoved(capsule, plan)
+        if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
+        const type = applyTypeOf(plan.type)
+        if (request.trigger === "user") {
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
+        }
+        const lost = yield* provideCaptured(movedInputsOf(capsule, plan.id), values)
+        if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
+        const projected = toRun(plan)
+        const rotated = yield* rotatedSince(projected.providerResolutions).pipe(provideCaptured(connections))
+        if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
+        yield* mayUse(capsule, request, plan.source_snapshot_id)
+        const open = yield* ledger.openExclusive(capsule.id)
+        if (open.some((run) => changesCapsule(run))) {
+          return yield* conflict("Another apply of this Capsule is queued or running.")
+        }
+        if (type === "restore") yield* succession.idle(capsule)
+        yield* yieldDriftChecks(capsule.id)
+        yield* ledger.insert({
+          id: request.runId,
+          workspaceId: capsule.workspace_id,
+          type,
+          capsuleId: capsule.id,
+          sourceId: capsule.source_id,
+          planRunId: plan.id,
+          runGroupId: plan.run_group_id ?? undefined,
+          sourceSnapshotId: plan.source_snapshot_id ?? undefined,
+          resolvedCommit: plan.resolved_commit ?? undefined,
+          compatibilityReportId: plan.compatibility_report_id ?? undefined,
+          installConfigId: capsule.install_config_id,
+          executionAuthorityEpoch: capsule.execution_authority_epoch,
+          baseStateGeneration: capsule.current_state_generation,
+          baseStateVersionId: capsule.current_state_version_id ?? undefined,
+          planDigest: plan.plan_digest ?? undefined,
+          createdBy: request.createdBy,
+          trigger: request.trigger,
+          purpose: projected.purpose,
+          spec: {},
+          evidence:
+            projected.restore !== undefined
+              ? { restore: projected.restore }
+              : projected.planSummary === undefined
+                ? {}
+                : { planSummary: projected.planSummary }
+        })
+        if (!(yield* lifecycle.usePlan(plan.id, request.runId))) {
+          return yield* conflict("This plan has been applied already.")
+        }
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      return CapsuleRuns.of({ create, createApply, trackedSnapshot })
+    })
+  )
+}

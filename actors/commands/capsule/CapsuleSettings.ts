@@ -1,0 +1,54 @@
+import { Result } from "effect"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import type { AutoUpdateChange } from "../../../schema/records/AutoUpdate.ts"
+import type { CapsuleStatus } from "../../../schema/records/Capsule.ts"
+import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
+import { isUnconfirmed, unconfirmed } from "../../ledger/capsule/ImportedCapsule.ts"
+import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+
+/**
+ * The resulting status when a Capsule is enabled or disabled; `undefined` if it already has that status. Enabling returns to the
+ * status that the evidence implies.
+ */
+export const resultingStatus = (
+  capsule: Pick<
+    CapsuleRow,
+    | "status"
+    | "runtime_safety"
+    | "current_state_version_id"
+    | "adopted_snapshot_id"
+    | "imported_from"
+    | "import_confirmed_at"
+  >,
+  requested: "active" | "disabled" | undefined
+): Result.Result<CapsuleStatus | undefined, ApiError> => {
+  if (requested === undefined || requested === capsule.status) return Result.succeed(undefined)
+  if (requested === "disabled") return Result.succeed("disabled")
+  if (capsule.status !== "disabled") {
+    return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
+  }
+  if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
+  if (capsule.runtime_safety === "unknown") return Result.succeed("error")
+  // An adopted state exists before anything has been applied.
+  const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
+  return Result.succeed(isApplied ? "active" : "pending")
+}
+
+/** The new auto-update setting; turning it off also turns off automatic applies, and a request for applies alone is refused. */
+export const resultingAutoUpdate = (
+  capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
+  change: AutoUpdateChange = {}
+): Result.Result<{ readonly enabled: boolean; readonly apply: boolean }, ApiError> => {
+  const enabled = change.enabled ?? capsule.auto_update_enabled === 1
+  const apply = change.apply ?? (enabled && capsule.auto_update_apply === 1)
+  return apply && !enabled
+    ? Result.fail(invalidRequest("autoUpdate.apply: needs autoUpdate.enabled."))
+    : Result.succeed({ enabled, apply })
+}
+
+/** The setting as stored. The next run of the schedule determines when the next check is due. */
+export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
+  drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
+  drift_check_by: choice.mode === "every" ? (by ?? null) : null,
+  drift_check_due_at: null
+})

@@ -1,0 +1,167 @@
+import { Context, type Effect } from "effect"
+import type { ImportConfirmationRequest } from "../../../schema/api/BackupImportsApi.ts"
+import type { CapsuleReleased, ReleaseRequest } from "../../../schema/api/CapsuleReleased.ts"
+import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/ConfigurationRequests.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { Backup } from "../../../schema/records/Backup.ts"
+import type { AutoUpdateChange, AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
+import type { Capsule } from "../../../schema/records/Capsule.ts"
+import type {
+  CapsuleId,
+  InstallConfigId,
+  RunId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import type { InstallConfig } from "../../../schema/records/InstallConfig.ts"
+import type { ProviderBinding } from "../../../schema/records/Provider.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { RunGroup, SkippedCapsule } from "../../../schema/records/RunGroup.ts"
+import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
+import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
+import type { TokenLimits } from "../../../schema/records/TokenLimits.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { Page, PageRequest } from "../../base/paging/Page.ts"
+
+export interface ConfigurationPlanResult {
+  readonly targetInstallConfigId: InstallConfigId
+  readonly planRunId: RunId
+  readonly run: Run
+}
+
+export interface ReAdoptionResult {
+  readonly capsule: Capsule
+  readonly previousInstallConfigId: InstallConfigId
+  readonly previousInstallConfigDigest: string
+  readonly targetInstallConfigId: InstallConfigId
+  readonly targetInstallConfigDigest: string
+  readonly sourceSnapshotId: SourceSnapshotId
+}
+
+export interface CapsuleUsage {
+  readonly runMinutes: number
+  readonly applies: number
+  readonly stateBytes: number
+  readonly logBytes: number
+}
+
+type GroupResult = {
+  readonly runGroup: RunGroup
+  readonly runs: ReadonlyArray<Run>
+  readonly skipped: ReadonlyArray<SkippedCapsule>
+}
+
+/** Lists are narrowed by the query, and by the restrictions on the caller's token. */
+export interface CapsuleFilter extends TokenLimits {
+  readonly projectId?: string | undefined
+  readonly status?: string | undefined
+}
+
+/** Client of the Capsule actor, including its reads. */
+export class Capsules extends Context.Service<
+  Capsules,
+  {
+    readonly update: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: {
+        readonly name?: string
+        readonly autoUpdate?: AutoUpdateChange
+        readonly pathFilter?: boolean
+        readonly driftChecks?: CapsuleDriftChecks
+        readonly status?: "active" | "disabled"
+      }
+    ) => Effect.Effect<Capsule, ApiError>
+    /** What auto-update did about each snapshot, newest first. */
+    readonly autoUpdateDecisions: (
+      id: CapsuleId,
+      page: PageRequest
+    ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
+    /** Creates a destroy plan, or removes a Capsule that has never been applied. */
+    readonly remove: (
+      context: CommandContext,
+      id: CapsuleId
+    ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
+    /** Releases the Capsule without destroying anything. */
+    readonly release: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ReleaseRequest
+    ) => Effect.Effect<CapsuleReleased, ApiError>
+    /** Enables an imported Capsule. */
+    readonly confirmImport: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ImportConfirmationRequest
+    ) => Effect.Effect<Capsule, ApiError>
+    readonly plan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+    /** Plans the deployed revision again, to undo changes made outside. */
+    readonly reconcilePlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+    readonly destroyPlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+    readonly driftCheck: (context: CommandContext, id: CapsuleId) => Effect.Effect<Run, ApiError>
+    readonly configurationPlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ConfigurationPlanRequest,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<ConfigurationPlanResult>, ApiError>
+    readonly reAdopt: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ReAdoptionRequest,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
+    /** Updates all stale Capsules, or only the stale ones listed in `only`. */
+    readonly planUpdate: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      only?: ReadonlyArray<CapsuleId>
+    ) => Effect.Effect<GroupResult, ApiError>
+    readonly driftCheckAll: (context: CommandContext, workspaceId: WorkspaceId) => Effect.Effect<GroupResult, ApiError>
+    readonly backup: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      id: CapsuleId | undefined
+    ) => Effect.Effect<Backup, ApiError>
+    readonly backups: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Backup>, ApiError>
+
+    readonly read: (id: CapsuleId) => Effect.Effect<Capsule, ApiError>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      filter: CapsuleFilter,
+      page: PageRequest
+    ) => Effect.Effect<Page<Capsule>, ApiError>
+    /** Capsules that need attention (failed, behind, drifted, of unknown safety), most recently changed first; at most 100. */
+    readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
+    /** Names of existing Capsules, by id. */
+    readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>
+    readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>
+    readonly providerBindings: (id: CapsuleId) => Effect.Effect<ReadonlyArray<ProviderBinding>, ApiError>
+    readonly stateVersions: (id: CapsuleId, page: PageRequest) => Effect.Effect<Page<StateVersion>, ApiError>
+    readonly stateVersion: (id: StateVersionId) => Effect.Effect<StateVersion, ApiError>
+    readonly currentStateVersions: (
+      workspaceId: WorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<Page<StateVersion>, ApiError>
+    readonly installConfigs: (
+      workspaceId: WorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<Page<InstallConfig>, ApiError>
+    readonly installConfig: (workspaceId: WorkspaceId, id: InstallConfigId) => Effect.Effect<InstallConfig, ApiError>
+    readonly usage: (id: CapsuleId) => Effect.Effect<CapsuleUsage, ApiError>
+    readonly workspaceUsage: (workspaceId: WorkspaceId) => Effect.Effect<CapsuleUsage, ApiError>
+  }
+>()("svc/actors/capsule/Capsules") {}

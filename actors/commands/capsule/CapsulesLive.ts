@@ -1,0 +1,297 @@
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
+import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { commandsTo } from "../../Actor.ts"
+import { ActorHost } from "../../Actor.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId } from "../../base/Identity.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunAdmission } from "../../running/queue/RunAdmission.ts"
+import { RunQueue } from "../../running/queue/RunQueue.ts"
+import { capsulesNeedingAttention, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
+import { awaitRun } from "../../ledger/run/RunWaiting.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.ts"
+import { toDecision } from "./AutoUpdateDecisions.ts"
+import { BackupStore, toBackup } from "../../ledger/state/BackupStore.ts"
+import { readGroup } from "../../running/run-group/GroupReads.ts"
+import { RunGroups } from "../../running/run-group/RunGroups.ts"
+import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
+import { guardedCapsules, GuardedCapsuleRow, toCapsule, CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { Capsules } from "./Capsules.ts"
+import { usageOf } from "./CapsuleUsage.ts"
+import { OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
+import { readyMadeConfigs, toInstallConfig } from "../../ledger/configuration/PublicInstallConfig.ts"
+import { storedValue } from "../../../runner/execution/ServerPaths.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import { toOutput, toStateVersion } from "../../ledger/state/StateVersions.ts"
+import { InstallConfigRow, ProviderBindingRow, ListedConfig } from "../../ledger/configuration/InstallConfigRow.ts"
+import { StateVersionRow, OutputRow, ListedStateVersion } from "../../ledger/state/StateVersionRow.ts"
+import { BackupRow, ListedBackup } from "../../ledger/state/BackupRow.ts"
+import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** More than anyone would read on one screen. */
+const mostNeedingAttention = 100
+
+// Each page is read again, with its related rows.
+const ListedCapsule = CapsuleRow.only("id", "created_at")
+
+export const layer = Layer.effect(
+  Capsules,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(CapsuleActor)
+    const sql = yield* ReadSql
+    const write = yield* SqlClient.SqlClient
+    const cursors = yield* Cursors
+    const vault = yield* Vault
+    const operator = yield* OperatorConfigs
+    const ledger = yield* RunLedger
+    const queue = yield* RunQueue
+    const admission = yield* RunAdmission
+    const backups = yield* BackupStore
+    const audit = yield* Audit
+    const { runsFolder } = yield* RunSettings
+    const services = yield* captureServices(
+      ActorHost,
+      RunGroups,
+      RunJournal,
+      RunQueue,
+      SecureRandom.SecureRandom,
+      SqlClient.SqlClient
+    )
+
+    const projectedGroup = ({ id, skipped }: StartedGroup) =>
+      Effect.map(readGroup(id), (group) => ({ ...group, skipped }))
+
+    const projected = (row: GuardedCapsuleRow) => toCapsule(row).pipe(Effect.provideService(Vault, vault))
+
+    const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: CapsuleId }>) {
+      if (rows.length === 0) return []
+      const found = yield* Effect.orDie(GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
+        WHERE ${sql.in(
+          "c.id",
+          rows.map((row) => row.id)
+        )}`)
+      const byId = new Map<string, GuardedCapsuleRow>(found.map((row) => [row.id, row]))
+      return yield* Effect.forEach(
+        rows.flatMap((row) => byId.get(row.id) ?? []),
+        projected
+      )
+    })
+
+    return Capsules.of({
+      update: (context, id, request) => command(id, "Update", { context, ...request }),
+      remove: (context, id) => command(id, "Remove", { context }),
+      release: (context, id, request) => command(id, "Release", { context, request }),
+      confirmImport: (context, id, request) => command(id, "ConfirmImport", { context, request }),
+      plan: (context, id, idempotency) =>
+        command(id, "Plan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+      reconcilePlan: (context, id, idempotency) =>
+        command(id, "ReconcilePlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+      destroyPlan: (context, id, idempotency) =>
+        command(id, "DestroyPlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+      driftCheck: (context, id) => command(id, "DriftCheck", { context }),
+      configurationPlan: (context, id, request, idempotency) =>
+        command(id, "ConfigurationPlan", { context, request, idempotency }),
+      reAdopt: (context, id, request, idempotency) => command(id, "ReAdopt", { context, request, idempotency }),
+      planUpdate: (context, workspaceId, only) =>
+        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
+      driftCheckAll: (context, workspaceId) =>
+        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
+      backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
+        const runId = yield* newId(RunId, "run")
+        yield* Effect.gen(function* () {
+          yield* admission.admit({ workspaceId, type: "backup", trigger: "user" })
+          yield* ledger.insert({
+            id: runId,
+            workspaceId,
+            type: "backup",
+            capsuleId: id,
+            createdBy: context.actor.subject,
+            trigger: "user",
+            spec: {}
+          })
+          yield* audit.append({
+            workspaceId,
+            actor: context.actor,
+            action: "backup.create",
+            target: id === undefined ? { kind: "workspace", id: workspaceId } : { kind: "capsule", id },
+            capsuleId: id,
+            runId,
+            requestId: context.requestId
+          })
+          yield* write.afterCommit(queue.wake)
+        }).pipe(transaction(write))
+        yield* awaitRun(runId)
+        const rows = yield* Effect.orDie(
+          BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
+        )
+        const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
+        // It was cancelled, or it failed; the Run records which.
+        return backup === undefined
+          ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
+          : toBackup(backup)
+      }, provideCaptured(services)),
+      backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {
+        const list = {
+          route: "backups.list",
+          newestFirst: true,
+          conditions: [sql`workspace_id = ${workspaceId}`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows(ListedBackup, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toBackup) }
+      }),
+
+      read: Effect.fn("Capsules.read")(function* (id) {
+        const [capsule] = yield* guarded([{ id }])
+        return capsule === undefined ? yield* notFound("Capsule") : capsule
+      }),
+      list: Effect.fn("Capsules.list")(function* (workspaceId, filter, page) {
+        const list = {
+          route: "capsules.list",
+          newestFirst: false,
+          conditions: [
+            sql`workspace_id = ${workspaceId}`,
+            ...(filter.projectId === undefined ? [] : [sql`project_id = ${filter.projectId}`]),
+            ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`]),
+            ...(filter.projectIds === undefined ? [] : [sql.in("project_id", filter.projectIds)]),
+            ...(filter.environments === undefined ? [] : [sql.in("environment", filter.environments)])
+          ],
+          filter: [
+            workspaceId,
+            filter.projectId,
+            filter.status,
+            filter.projectIds?.join(" "),
+            filter.environments?.join(" ")
+          ]
+        }
+        const rows = yield* pageOfRows(ListedCapsule, sql, cursors, list, page)
+        return { ...rows, items: yield* guarded(rows.items) }
+      }),
+      needingAttention: Effect.fn("Capsules.needingAttention")(function* (workspaceId) {
+        const rows = yield* CapsuleRow.some(sql, "id", "updated_at")`SELECT id, updated_at FROM capsules
+            WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsulesNeedingAttention)} AND status <> 'released'
+          UNION SELECT id, updated_at FROM capsules WHERE workspace_id = ${workspaceId}
+            AND credential_wait IS NOT NULL AND ${sql.literal(livingCapsule())}
+          ORDER BY updated_at DESC, id LIMIT ${mostNeedingAttention}`
+        return yield* guarded(rows)
+      }, Effect.orDie),
+      names: Effect.fn("Capsules.names")(function* (ids) {
+        if (ids.length === 0) return new Map()
+        const rows = yield* CapsuleRow.some(sql, "id", "name")`SELECT id, name FROM capsules WHERE ${sql.in("id", ids)}`
+        return new Map(rows.map(({ id, name }) => [id, name]))
+      }, Effect.orDie),
+      outputs: Effect.fn("Capsules.outputs")(function* (id) {
+        const rows = yield* Effect.orDie(OutputRow.rows(sql)`SELECT o.* FROM outputs o
+          JOIN capsules c ON c.current_state_version_id = o.state_version_id
+          WHERE c.id = ${id} AND o.sensitive = 0 ORDER BY o.name`)
+        return rows
+          .flatMap((row) => toOutput(row) ?? [])
+          .map((output) => ({ ...output, value: storedValue(runsFolder, output.value) }))
+      }),
+      providerBindings: Effect.fn("Capsules.providerBindings")(function* (id) {
+        const rows = yield* Effect.orDie(ProviderBindingRow.some(
+          sql,
+          "provider",
+          "module_local_name",
+          "child_alias",
+          "connection_id"
+        )`SELECT b.provider, b.module_local_name, b.child_alias, b.connection_id FROM provider_bindings b
+          JOIN capsules c ON c.install_config_id = b.install_config_id
+          WHERE c.id = ${id} ORDER BY b.provider, b.module_local_name, b.child_alias`)
+        return rows.map((row) => ({
+          provider: row.provider,
+          moduleLocalName: row.module_local_name,
+          ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
+          connectionId: row.connection_id
+        }))
+      }),
+      autoUpdateDecisions: Effect.fn("Capsules.autoUpdateDecisions")(function* (id, page) {
+        const list = {
+          route: "capsules.autoUpdateDecisions",
+          newestFirst: true,
+          conditions: [sql`capsule_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows(AutoUpdateDecisionRow, sql, cursors, list, page)
+        return { ...rows, items: yield* withCommitDescriptions(sql, rows.items.map(toDecision)) }
+      }),
+      stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
+        const list = {
+          route: "capsules.stateVersions",
+          newestFirst: true,
+          conditions: [sql`capsule_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows(ListedStateVersion, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toStateVersion) }
+      }),
+      stateVersion: Effect.fn("Capsules.stateVersion")(function* (id) {
+        const rows = yield* Effect.orDie(StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("StateVersion") : toStateVersion(rows[0])
+      }),
+      currentStateVersions: Effect.fn("Capsules.currentStateVersions")(function* (workspaceId, page) {
+        const list = {
+          route: "stateVersions.current",
+          newestFirst: false,
+          conditions: [
+            sql`workspace_id = ${workspaceId}`,
+            sql`id IN (SELECT current_state_version_id FROM capsules WHERE workspace_id = ${workspaceId})`
+          ],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows(ListedStateVersion, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toStateVersion) }
+      }),
+      installConfigs: Effect.fn("Capsules.installConfigs")(function* (workspaceId, page) {
+        const list = {
+          route: "installConfigs.list",
+          newestFirst: false,
+          conditions: [sql`workspace_id = ${workspaceId}`],
+          filter: [workspaceId]
+        }
+        // The operator's configurations come first, as if older than every record; a cursor among them has no time.
+        const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
+        const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
+        const readyMade = yield* readyMadeConfigs(operator, workspaceId)
+        const ahead = at === "" ? readyMade.filter(({ id }) => id > (last ?? "")) : []
+        const shown = ahead.slice(0, page.limit)
+        if (ahead.length > page.limit) {
+          return { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
+        }
+        const { cursor, ...rest } = page
+        const rows = yield* pageOfRows(ListedConfig, sql, cursors, list, {
+          ...rest,
+          ...(at === "" || cursor === undefined ? {} : { cursor }),
+          limit: Math.max(1, page.limit - shown.length)
+        })
+        if (shown.length === page.limit) {
+          return rows.items.length === 0
+            ? { items: shown }
+            : { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
+        }
+        return { ...rows, items: [...shown, ...rows.items.map(toInstallConfig)] }
+      }),
+      installConfig: Effect.fn("Capsules.installConfig")(function* (workspaceId, id) {
+        const [row] = yield* Effect.orDie(
+          InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id} AND workspace_id = ${workspaceId}`
+        )
+        if (row !== undefined) return toInstallConfig(row)
+        const found = (yield* readyMadeConfigs(operator, workspaceId)).find((config) => config.id === id)
+        return found ?? (yield* notFound("InstallConfig"))
+      }),
+      usage: (id) => usageOf(sql, sql`capsule_id = ${id}`),
+      workspaceUsage: (workspaceId) => usageOf(sql, sql`workspace_id = ${workspaceId}`)
+    })
+  })
+)

@@ -1,0 +1,27 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { commandsTo } from "../../Actor.ts"
+import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+
+/** Retries Capsules that could not plan for their lane because the queue was full. */
+export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
+  "svc/actors/capsule/DeferredFollows"
+) {
+  static readonly layer = Layer.effect(
+    DeferredFollows,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const command = yield* commandsTo(CapsuleActor)
+
+      const followAll = Effect.gen(function* () {
+        const deferred = yield* CapsuleRow.some(sql, "id")`SELECT c.id FROM capsules c
+          JOIN workspaces w ON w.id = c.workspace_id AND w.archived_at IS NULL AND w.automation_paused_at IS NULL
+          WHERE c.deferred_snapshot_id IS NOT NULL ORDER BY c.updated_at, c.id`
+        for (const { id } of deferred) yield* Effect.ignore(command(id, "FollowDeferred", undefined))
+      }).pipe(Effect.orDie, Effect.withSpan("DeferredFollows.followAll"))
+
+      return DeferredFollows.of({ followAll })
+    })
+  )
+}

@@ -1,0 +1,112 @@
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
+import type { PlanSummary } from "../../../schema/records/PlanDetails.ts"
+import { Approvals } from "../../access/approval/Approvals.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { derivedId } from "../../base/Identity.ts"
+import { RunHandover } from "../../running/execution/RunHandover.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { followObstacle, lookOf } from "../../ledger/source/FollowedSource.ts"
+import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { automationRefusal } from "../../ledger/workspace/Automation.ts"
+import { type Decided, decide } from "./AutoUpdateDecisions.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { CapsuleRuns } from "./CapsuleRuns.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { type FollowedPlan, personNeeded } from "./FollowedPlanDecision.ts"
+
+const followedPlan = Effect.fnUntraced(function* (
+  capsule: GuardedCapsuleRow,
+  plan: RunRow,
+  summary: PlanSummary | undefined
+): Effect.fn.Return<FollowedPlan, never, SourceLanes | SourceStore | SqlClient.SqlClient | StateVersions> {
+  const version = yield* (yield* StateVersions).find(capsule.current_state_version_id)
+  const lane = yield* (yield* SourceLanes).find(capsule.source_id, {
+    ref: capsule.adopted_ref ?? "",
+    path: capsule.adopted_path ?? ""
+  })
+  return {
+    capsule,
+    plan,
+    summary,
+    // An adopted state does not prove that any configuration has been applied.
+    appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
+    laneCommit: lane?.resolved_commit,
+    sourceStopped: followObstacle(yield* (yield* SourceStore).find(capsule.source_id), lookOf(plan)),
+    automationRefusal: yield* automationRefusal(capsule.workspace_id)
+  }
+})
+
+/**
+ * Applies a plan that the Capsule created automatically, if its owner has opted in; the opt-in covers commits in the lane. A plan
+ * that would destroy or replace something still waits for a person, and so does a configuration that has never been applied. The
+ * usual approval rules apply: the service's approval counts if a rule names automation.
+ */
+const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const runs = yield* CapsuleRuns
+  const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
+  const audit = yield* Audit
+  const approvals = yield* Approvals
+  const plan = yield* ledger.find(planRunId)
+  const capsule = yield* capsules.find(plan?.capsule_id ?? null)
+  if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
+  if (plan.source_snapshot_id === null) return
+  const snapshot = { id: plan.source_snapshot_id, resolvedCommit: plan.resolved_commit ?? "" }
+  const decided = (decision: Decided) => decide(capsule, snapshot, decision)
+  const { isolation, network, planSummary } = toRun(plan)
+  const needed = personNeeded(yield* followedPlan(capsule, plan, planSummary))
+  if (needed !== undefined) {
+    const [reason, message] = needed
+    return yield* decided({ decision: "waiting", reason, message, runId: planRunId })
+  }
+  const runId = derivedId(RunId, "run", planRunId, "apply")
+  yield* Effect.gen(function* () {
+    const given = yield* Effect.result(approvals.give(plan, { approver: "service" }))
+    if (Result.isFailure(given) || !given.success.isApproved) {
+      const message = (yield* approvals.obstacle(plan)) ?? "The plan waits for an approval."
+      return yield* decided({ decision: "waiting", reason: "approval", message, runId: planRunId })
+    }
+    yield* lifecycle.approve(plan, { data: { planDigest: plan.plan_digest, automatic: true } })
+    yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
+    yield* decided({
+      decision: "taken",
+      reason: "applied",
+      message: "The plan was approved and its apply started.",
+      runId
+    })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: serviceContext.actor,
+      action: "capsule.auto_apply",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      runId,
+      data: { planRunId, planDigest: plan.plan_digest, isolation: isolation ?? null, network: network ?? null }
+    })
+  }).pipe(
+    transaction(sql),
+    // Another apply is in progress: this plan waits for review.
+    Effect.catch((error) =>
+      Effect.andThen(
+        Effect.logInfo(`A followed plan was not applied: ${error.message}`),
+        decided({ decision: "waiting", reason: "refused", message: error.message, runId: planRunId })
+      )
+    )
+  )
+})
+
+/** Follows a plan of auto-update as above and clears its mark, in one transaction. */
+export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  yield* (yield* RunHandover).followed(planRunId).pipe(Effect.andThen(applyPlan(planRunId)), transaction(sql))
+})

@@ -1,0 +1,43 @@
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+import type { PlanSummary } from "../../../schema/records/PlanDetails.ts"
+import { isPinned, pinWords } from "../../ledger/capsule/AutoUpdatePins.ts"
+import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+
+/** The facts that determine whether an automatic plan of a Capsule is applied automatically. */
+export interface FollowedPlan {
+  readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
+  readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
+  readonly summary: PlanSummary | undefined
+  /** The configuration of the current StateVersion, i.e. the most recently applied one. */
+  readonly appliedConfigId: InstallConfigId | undefined
+  /** The adopted lane's current position. */
+  readonly laneCommit: string | null | undefined
+  /** Why the look that found the commit may not act any more. */
+  readonly sourceStopped: string | undefined
+  /** Why automation is paused in the Workspace. */
+  readonly automationRefusal: string | undefined
+}
+
+/** Why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to having it applied. */
+export const personNeeded = ({
+  appliedConfigId,
+  automationRefusal,
+  capsule,
+  laneCommit,
+  plan,
+  sourceStopped,
+  summary
+}: FollowedPlan): readonly [reason: string, message: string] | undefined => {
+  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1)
+    return ["review", "Auto-update plans here; a person approves and applies."]
+  if (sourceStopped !== undefined) return ["source_stopped", sourceStopped]
+  if (summary === undefined) return ["review", "The plan has no summary to judge it by."]
+  const gone = summary.destroy + summary.replace + summary.forget
+  if (gone > 0) return ["destroys", `The plan destroys, replaces or forgets resources: ${gone} of them.`]
+  if (appliedConfigId !== plan.install_config_id) return ["configuration", "Nobody has applied this configuration yet."]
+  if (isPinned(capsule)) return ["pinned", pinWords(capsule)]
+  if (laneCommit !== plan.resolved_commit)
+    return ["lane_moved", "The ref stands at another commit since the plan was made."]
+  return automationRefusal === undefined ? undefined : ["automation_paused", `Not applied: ${automationRefusal}.`]
+}

@@ -1,0 +1,154 @@
+import { Effect } from "effect"
+import type { ReAdoptionRequest } from "../../../schema/api/ConfigurationRequests.ts"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { type CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
+import { forbiddenMaterial } from "../../../schema/secret-material/SecretScan.ts"
+import type { CommandContext, IdempotentRequest } from "../../../schema/commands/Command.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { Receipts } from "../../base/idempotency/Receipts.ts"
+import { newId } from "../../base/Identity.ts"
+import { requirementKey } from "../../../schema/records/Provider.ts"
+import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../../ledger/capsule/CapsuleRow.ts"
+import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
+import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
+import {
+  InstallConfigStore,
+  type LoadedInstallConfig,
+  type StoredConfig,
+  type VariableValues
+} from "../../ledger/configuration/InstallConfigStore.ts"
+import { checkEvidence } from "./ReAdoptionEvidence.ts"
+import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
+import {
+  changeableVariables,
+  checkValues,
+  governedVariables,
+  isFillable,
+  marked,
+  missingInputs
+} from "../../ledger/configuration/VariableRules.ts"
+
+const reviewedValues = Effect.fnUntraced(function* (
+  config: LoadedInstallConfig,
+  target: StoredConfig,
+  request: ReAdoptionRequest
+) {
+  const configs = yield* InstallConfigStore
+  const variables = changeableVariables(target)
+  const declared = new Set(variables.filter(isFillable).map((variable) => variable.name))
+  const current: VariableValues = Object.fromEntries(
+    Object.entries(yield* configs.values(config.row)).filter(([name]) => declared.has(name))
+  )
+  const user = variables.filter((variable) => variable.origin === "user")
+  const reviewed = request.reviewedUserVariables
+  if (reviewed === undefined) {
+    const open = missingInputs(governedVariables(target), current)
+    return open.length === 0
+      ? current
+      : yield* failedPrecondition(`The snapshot declares required inputs that have no value: ${open.join(", ")}.`)
+  }
+  const secret = user.find((variable) => variable.sensitive && Object.hasOwn(reviewed, variable.name))
+  if (secret !== undefined)
+    return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
+  yield* checkValues("reviewedUserVariables", variables, reviewed)
+  // The reviewed set replaces everything except secrets and what the manifest does not declare, which are not reviewed here.
+  const replaced = new Set(user.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
+  const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.has(name)))
+  const values = { ...kept, ...reviewed }
+  const missing = missingInputs(user, values)
+  if (missing.length > 0)
+    return yield* invalidRequest(`reviewedUserVariables: required inputs are missing: ${missing.join(", ")}.`)
+  return values
+})
+
+/**
+ * Rebinds a Capsule to a derived configuration under the fence. Does not run any infrastructure operation (specification,
+ * Re-adoption of an InstallConfig).
+ */
+export const reAdopt = Effect.fnUntraced(function* (
+  capsuleId: CapsuleId,
+  context: CommandContext,
+  request: ReAdoptionRequest,
+  idempotency: IdempotentRequest,
+  load: Effect.Effect<GuardedCapsuleRow, ApiError>
+) {
+  const receipts = yield* Receipts
+  const configs = yield* InstallConfigStore
+  const succession = yield* ConfigSuccession
+  const audit = yield* Audit
+
+  const answer = Effect.fnUntraced(function* (targetId: InstallConfigId) {
+    const target = yield* configs.load(targetId)
+    const previous = target?.row.predecessor_id == null ? undefined : yield* configs.load(target.row.predecessor_id)
+    if (target === undefined || previous === undefined || target.row.source_snapshot_id === null) {
+      return yield* Effect.die(new Error(`InstallConfig ${targetId} is gone`))
+    }
+    yield* configs.checkDigest(previous.row.id)
+    yield* configs.checkDigest(target.row.id)
+    return {
+      capsule: yield* toCapsule(yield* load),
+      previousInstallConfigId: previous.row.id,
+      previousInstallConfigDigest: previous.row.digest,
+      targetInstallConfigId: target.row.id,
+      targetInstallConfigDigest: target.row.digest,
+      sourceSnapshotId: target.row.source_snapshot_id
+    }
+  })
+
+  const create = Effect.gen(function* () {
+    const capsule = yield* load
+    if (forbiddenMaterial(request.reason) === "secret_material") {
+      return yield* invalidRequest("reason: looks like a credential; it is kept in the activity for all to read.")
+    }
+    if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
+    if (request.baseInstallConfigId !== capsule.install_config_id) {
+      return yield* failedPrecondition("baseInstallConfigId is not the Capsule's current configuration.")
+    }
+    yield* succession.idle(capsule)
+    yield* configs.checkDigest(capsule.install_config_id)
+    yield* checkEvidence(capsule)
+    const config = yield* configs.load(capsule.install_config_id)
+    if (config === undefined) return yield* Effect.die(new Error(`InstallConfig ${capsule.install_config_id} is gone`))
+    if (
+      config.row.source_snapshot_id !== request.sourceSnapshotId &&
+      capsule.adopted_snapshot_id !== request.sourceSnapshotId
+    ) {
+      return yield* failedPrecondition("sourceSnapshotId is neither the configuration's nor the adopted snapshot.")
+    }
+    const target = yield* reAdoptionTarget(config, request.sourceSnapshotId)
+    const values = { ...(yield* reviewedValues(config, target.config, request)), ...target.operatorValues }
+    const requirements = new Set(target.config.rootProviderRequirements.map(requirementKey))
+    const targetId = yield* newId(InstallConfigId, "icfg")
+    yield* succession.succeed(capsule, {
+      id: targetId,
+      workspaceId: capsule.workspace_id,
+      origin: target.origin,
+      modulePath: config.row.module_path,
+      sourceSnapshotId: request.sourceSnapshotId,
+      compatibilityReportId: target.compatibilityReportId,
+      contractDigest: target.contractDigest,
+      config: {
+        ...target.config,
+        variables: marked(target.config.variables, values)
+      },
+      values,
+      bindings: (yield* bindingsOf(config.row.id)).filter((binding) => requirements.has(requirementKey(binding)))
+    })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "capsule.re_adopt",
+      target: { kind: "capsule", id: capsuleId },
+      capsuleId,
+      data: { previousInstallConfigId: config.row.id, targetInstallConfigId: targetId, reason: request.reason },
+      requestId: context.requestId
+    })
+    return { value: yield* answer(targetId), receipt: { resultId: targetId, firstStatus: 200 } }
+  })
+
+  return yield* receipts.once(
+    { scope: (yield* load).workspace_id, actor: context.actorKey, route: `capsules.reAdopt ${capsuleId}` },
+    idempotency,
+    { create, replay: (receipt) => answer(InstallConfigId.make(receipt.resultId)) }
+  )
+})

@@ -1,0 +1,103 @@
+import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { SetupTicketRow } from "./SetupTicketRow.ts"
+
+const lifetime = retention.setupTicket.after
+
+/** What a ticket reveals to the product that redeems it: the install and the person. */
+export interface SetupTicket {
+  readonly product: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+  readonly runId: RunId
+  readonly subject: string
+}
+
+/** One-time tickets that let a product's own setup flow recognise who installed it. Stored only as digests. */
+export class SetupTickets extends Context.Service<
+  SetupTickets,
+  {
+    /**
+     * A new ticket, valid for ten minutes. In the caller's transaction. Any earlier unused ticket for the same Run, product and
+     * person becomes void, so a lost response leaves no second valid ticket.
+     */
+    readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
+    /** Succeeds once; fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
+    readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
+  }
+>()("svc/actors/handoff/SetupTickets") {
+  static readonly layer = Layer.effect(
+    SetupTickets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+
+      const mint = Effect.fn("SetupTickets.mint")(function* (ticket: SetupTicket) {
+        const secret = yield* mintSecret("setupTicket").pipe(provideCaptured(random))
+        const at = yield* DateTime.now
+        yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtractDuration(at, retention.endedSetupTicket.after))}`
+        yield* sql`DELETE FROM setup_tickets WHERE run_id = ${ticket.runId} AND product = ${ticket.product}
+          AND subject = ${ticket.subject} AND used_at IS NULL`
+        yield* sql`INSERT INTO setup_tickets ${SetupTicketRow.values(sql, {
+          secret_hash: secretHash(secret),
+          workspace_id: ticket.workspaceId,
+          capsule_id: ticket.capsuleId,
+          run_id: ticket.runId,
+          subject: ticket.subject,
+          product: ticket.product,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetime))
+        })}`
+        return secret
+      }, Effect.orDie)
+
+      const redeem = Effect.fn("SetupTickets.redeem")(function* (secret: Redacted.Redacted<string>, requestId: string) {
+        const at = DateTime.formatIso(yield* DateTime.now)
+        const [row] = yield* Effect.orDie(SetupTicketRow.some(
+          sql,
+          "product",
+          "workspace_id",
+          "capsule_id",
+          "run_id",
+          "subject"
+        )`UPDATE setup_tickets SET ${SetupTicketRow.changes(sql, { used_at: at })}
+          WHERE secret_hash = ${secretHash(secret)} AND used_at IS NULL AND expires_at > ${at}
+          RETURNING product, workspace_id, capsule_id, run_id, subject`)
+        if (row === undefined) {
+          return yield* new ApiError({
+            code: "invalid_token",
+            message: "The setup ticket is unknown, used or expired. Start the hand-off again from the service."
+          })
+        }
+        yield* audit.append({
+          workspaceId: row.workspace_id,
+          actor: { kind: "service" },
+          action: "handoff.ticket.redeem",
+          target: { kind: "capsule", id: row.capsule_id },
+          capsuleId: row.capsule_id,
+          runId: row.run_id,
+          data: { product: row.product },
+          requestId
+        })
+        return {
+          product: row.product,
+          workspaceId: row.workspace_id,
+          capsuleId: row.capsule_id,
+          runId: row.run_id,
+          subject: row.subject
+        }
+      }, transaction(sql))
+
+      return SetupTickets.of({ mint, redeem })
+    })
+  )
+}

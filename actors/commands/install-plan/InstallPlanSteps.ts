@@ -1,0 +1,180 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type InstallPlanId, RunId, SourceId } from "../../../schema/records/Ids.ts"
+import { DatabaseFile } from "../../base/database/DatabaseFile.ts"
+import { derivedId } from "../../base/Identity.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { failuresOf, stepAfterJob, stepAfterPlan } from "../../ledger/run/CoordinatorSteps.ts"
+import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunQueue } from "../../running/queue/RunQueue.ts"
+import { RunResults } from "../../ledger/run/RunResults.ts"
+import { StagedSnapshotJson } from "../../ledger/source/StagedFindings.ts"
+import type { CheckSpec } from "../../running/execution/CheckExecution.ts"
+import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
+import { StateAdoption } from "../adoption/StateAdoption.ts"
+import { InitialCommit } from "./InitialCommit.ts"
+import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequestJson } from "./InstallPlanRow.ts"
+import { InstallPlanStore } from "./InstallPlanStore.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { integrityFault, orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+
+const decodeRequest = Schema.decodeUnknownEffect(StoredRequestJson)
+const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
+const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
+
+/**
+ * The steps of an install. Each one starts work or collects its result. A completed step is recorded in the row; a step that is
+ * waiting for a Run changes nothing.
+ */
+export class InstallPlanSteps extends Context.Service<
+  InstallPlanSteps,
+  {
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
+    readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
+    /** The given work, after what its steps need and must not wait for in their transaction. */
+    readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("svc/actors/install-plan/InstallPlanSteps") {
+  static readonly layer = Layer.effect(
+    InstallPlanSteps,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* InstallPlanStore
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+      const killPoint = yield* KillPoint
+      const results = yield* RunResults
+      const initialCommit = yield* InitialCommit
+      const adoption = yield* StateAdoption
+      const databaseFile = yield* DatabaseFile
+
+      const startSync = Effect.fnUntraced(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        createdBy: string | undefined
+      ) {
+        const runId = derivedId(RunId, "run", row.id, "sync")
+        const { source } = request
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "source_sync",
+          coordinator: { kind: "install_plan", id: row.id },
+          createdBy,
+          trigger: "user",
+          spec: {
+            url: source.url,
+            ref: source.ref ?? "HEAD",
+            path: source.path ?? ".",
+            ...(source.authConnectionId === undefined ? {} : { authConnectionId: source.authConnectionId }),
+            intent: "manual_plan"
+          } satisfies SyncSpec
+        })
+        yield* store.update(row.id, { sync_run_id: runId })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const startCheck = Effect.fnUntraced(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        createdBy: string | undefined
+      ) {
+        const staged = yield* results.load(row.sync_run_id)
+        if (staged === undefined) return yield* Effect.die(new Error(`The snapshot of ${row.id} is gone`))
+        const snapshot = yield* Effect.orDie(decodeSnapshot(staged))
+        const runId = derivedId(RunId, "run", row.id, "check")
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "compatibility_check",
+          coordinator: { kind: "install_plan", id: row.id },
+          resolvedCommit: snapshot.resolvedCommit,
+          createdBy,
+          trigger: "user",
+          spec: {
+            sourceId: derivedId(SourceId, "src", row.id, "source"),
+            snapshot,
+            ...(request.options?.modulePath === undefined ? {} : { modulePath: request.options.modulePath })
+          } satisfies CheckSpec
+        })
+        yield* store.update(row.id, { check_run_id: runId, phase: "analyzing_compatibility" })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const take = Effect.fnUntraced(function* (id: InstallPlanId) {
+        const row = yield* store.find(id)
+        if (row === undefined) return false
+        const request = yield* Effect.orDie(decodeRequest(row.request))
+        const context = yield* Effect.orDie(decodeActor(row.actor))
+        switch (row.phase) {
+          case "syncing_source": {
+            if (row.sync_run_id === null) {
+              yield* startSync(row, request, context.actor.subject)
+              return true
+            }
+            const run = yield* ledger.find(row.sync_run_id)
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "fail") yield* store.fail(id, failuresOf(run, "source sync"))
+            else yield* startCheck(row, request, context.actor.subject)
+            return true
+          }
+          case "analyzing_compatibility": {
+            const run = yield* ledger.find(row.check_run_id)
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "fail") yield* store.fail(id, failuresOf(run, "compatibility check"))
+            else yield* store.update(id, { phase: "creating_capsule" })
+            return true
+          }
+          case "creating_capsule": {
+            yield* initialCommit.commit(row, request, context).pipe(
+              Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
+              // Runs in a savepoint: nothing written before the fault may remain. A repeated attempt would fail again.
+              transaction(sql),
+              orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
+            )
+            // The private values have been erased from the coordinator, and now from the write-ahead log as well.
+            yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
+            return true
+          }
+          case "planning": {
+            const run = yield* ledger.find(row.plan_run_id)
+            const next = stepAfterPlan(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "advance") yield* store.update(id, { phase: "reviewable" })
+            else yield* store.fail(id, [...failuresOf(run, "plan"), ...FindingsJson.read(row.diagnostics)])
+            return true
+          }
+          case "reviewable":
+          case "failed":
+            return false
+        }
+      })
+
+      const step = Effect.fn("InstallPlan.step")(function* (id: InstallPlanId) {
+        yield* killPoint("install.stepping")
+        const stepped = yield* take(id)
+        if (stepped) yield* killPoint("install.stepped")
+        return stepped
+      })
+
+      /** The initial commit takes over a state: at once when the check of the module is found to have ended. */
+      const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
+        if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false
+        return (yield* Effect.orDie(decodeRequest(row.request))).adopt !== undefined
+      })
+
+      const prepared =
+        (id: InstallPlanId) =>
+        <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+          Effect.gen(function* () {
+            const row = yield* store.find(id)
+            return yield* row !== undefined && (yield* adopts(row)) ? adoption.withReading(row, work) : work
+          })
+
+      return InstallPlanSteps.of({ step, prepared })
+    })
+  )
+}

@@ -1,0 +1,30 @@
+import { Effect, Layer } from "effect"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import { InstallPlanId } from "../../../schema/records/Ids.ts"
+import { InstallPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { commandsTo } from "../../Actor.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { derivedId } from "../../base/Identity.ts"
+import { InstallPlanRow, readInstallPlan } from "./InstallPlanRow.ts"
+import { InstallPlans } from "./InstallPlans.ts"
+
+export const layer = Layer.effect(
+  InstallPlans,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(InstallPlanActor)
+    const sql = yield* ReadSql
+
+    return InstallPlans.of({
+      // The id is derived from the key, so that concurrent repeats end up in one mailbox.
+      create: (context, workspaceId, request, idempotency) => {
+        const id = derivedId(InstallPlanId, "ipl", `${workspaceId} ${context.actorKey}`, idempotency.key)
+        return command(id, "Create", { context, workspaceId, request, idempotency })
+      },
+      reconcile: (context, id) => command(id, "Reconcile", { context }),
+      read: Effect.fn("InstallPlans.read")(function* (id) {
+        const rows = yield* Effect.orDie(InstallPlanRow.rows(sql)`SELECT * FROM install_plans WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, rows[0])
+      })
+    })
+  })
+)

@@ -1,0 +1,97 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
+import type { RevisionPlanId } from "../../../schema/records/Ids.ts"
+import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../../schema/records/InstallPlan.ts"
+import { now } from "../../base/Identity.ts"
+import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { type PlanEnd, readPlanEnd, voidFinding } from "../../ledger/run/PlanEnd.ts"
+import { present } from "../../ledger/run/RunRow.ts"
+import type { ChangesOf, NewRowOf } from "../../base/database/Table.ts"
+import { RevisionPlanRow } from "./RevisionPlanRow.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+
+const decodePlan = storedRecord(RevisionPlan)
+
+/**
+ * A plan that is waiting for review or for its apply keeps the coordinator reviewable; any other outcome also ends the
+ * coordinator.
+ */
+const endOf = (
+  row: RevisionPlanRow,
+  plan: PlanEnd | undefined
+): { readonly phase: RevisionPlanPhase; readonly diagnostics: ReadonlyArray<Finding> } => {
+  const kept = FindingsJson.read(row.diagnostics)
+  if (row.phase !== "reviewable" || plan === undefined) return { phase: row.phase, diagnostics: kept }
+  if (plan.used_by_run_id !== null) return { phase: "applied", diagnostics: kept }
+  const end = voidFinding(plan, `To go on, create a revision plan of ${row.ref} again.`)
+  return end === undefined
+    ? { phase: row.phase, diagnostics: kept }
+    : { phase: "superseded", diagnostics: [...kept, end] }
+}
+
+/** The public projection, including the plan's fate, read through `sql`. */
+export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
+  sql: SqlClient.SqlClient,
+  row: RevisionPlanRow
+) {
+  return toRevisionPlan(row, yield* readPlanEnd(sql, row.plan_run_id))
+})
+
+const toRevisionPlan = (row: RevisionPlanRow, plan: PlanEnd | undefined): RevisionPlan => {
+  const { diagnostics, phase } = endOf(row, plan)
+  return decodePlan({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    ref: row.ref,
+    phase,
+    nextAction: nextActionOf(phase),
+    diagnostics,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({
+      syncRunId: row.sync_run_id,
+      compatibilityCheckRunId: row.check_run_id,
+      sourceSnapshotId: row.source_snapshot_id,
+      compatibilityReportId: row.compatibility_report_id,
+      planRunId: row.plan_run_id
+    })
+  })
+}
+
+/** The only writer of `revision_plans`. Every method works in the caller's transaction. */
+export class RevisionPlanStore extends Context.Service<
+  RevisionPlanStore,
+  {
+    readonly insert: (
+      columns: Omit<NewRowOf<typeof RevisionPlanRow>, "created_at" | "updated_at">
+    ) => Effect.Effect<void>
+    readonly find: (id: RevisionPlanId) => Effect.Effect<RevisionPlanRow | undefined>
+    readonly update: (id: RevisionPlanId, columns: ChangesOf<typeof RevisionPlanRow>) => Effect.Effect<void>
+    readonly fail: (id: RevisionPlanId, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
+  }
+>()("svc/actors/revision-plan/RevisionPlanStore") {
+  static readonly layer = Layer.effect(
+    RevisionPlanStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const update = Effect.fnUntraced(function* (id: RevisionPlanId, columns: ChangesOf<typeof RevisionPlanRow>) {
+        yield* sql`UPDATE revision_plans SET ${RevisionPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+      return RevisionPlanStore.of({
+        insert: Effect.fnUntraced(function* (columns) {
+          const at = yield* now
+          yield* sql`INSERT INTO revision_plans ${RevisionPlanRow.values(sql, { ...columns, created_at: at, updated_at: at })}`
+        }, Effect.orDie),
+        find: (id) =>
+          RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`.pipe(
+            Effect.map((rows) => rows[0]),
+            Effect.orDie
+          ),
+        update,
+        fail: (id, diagnostics) => update(id, { phase: "failed", diagnostics: FindingsJson.write(diagnostics) })
+      })
+    })
+  )
+}

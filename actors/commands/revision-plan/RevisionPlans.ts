@@ -1,0 +1,20 @@
+import { Context, type Effect } from "effect"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { CapsuleId, RevisionPlanId } from "../../../schema/records/Ids.ts"
+import type { RevisionPlan } from "../../../schema/records/InstallPlan.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+
+/** Client of the revision coordinator. */
+export class RevisionPlans extends Context.Service<
+  RevisionPlans,
+  {
+    readonly create: (
+      context: CommandContext,
+      capsuleId: CapsuleId,
+      request: { readonly ref: string },
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<RevisionPlan>, ApiError>
+    readonly read: (id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
+    readonly reconcile: (context: CommandContext, id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
+  }
+>()("svc/actors/revision-plan/RevisionPlans") {}

@@ -1,0 +1,30 @@
+import { Effect, Layer } from "effect"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import { RevisionPlanId } from "../../../schema/records/Ids.ts"
+import { RevisionPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { commandsTo } from "../../Actor.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { derivedId } from "../../base/Identity.ts"
+import { RevisionPlans } from "./RevisionPlans.ts"
+import { readRevisionPlan } from "./RevisionPlanStore.ts"
+import { RevisionPlanRow } from "./RevisionPlanRow.ts"
+
+export const layer = Layer.effect(
+  RevisionPlans,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(RevisionPlanActor)
+    const sql = yield* ReadSql
+
+    return RevisionPlans.of({
+      create: (context, capsuleId, { ref }, idempotency) => {
+        const id = derivedId(RevisionPlanId, "rpl", `${capsuleId} ${context.actorKey}`, idempotency.key)
+        return command(id, "Create", { context, capsuleId, ref, idempotency })
+      },
+      reconcile: (context, id) => command(id, "Reconcile", { context }),
+      read: Effect.fn("RevisionPlans.read")(function* (id) {
+        const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])
+      })
+    })
+  })
+)

@@ -1,0 +1,45 @@
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+
+/** Why a plan is not waiting for approval. */
+const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
+  // The job that expires these plans may be late.
+  if (status === "waiting_approval") return "has expired"
+  return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
+}
+
+/**
+ * Why a Run cannot be approved at this moment (ISO 8601); `undefined` if it can. A person may name the plan they have read.
+ * `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so another may be given.
+ */
+export const approvalRefusal = (
+  run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
+  reviewedDigest: string | undefined,
+  at: string,
+  isShort = false
+): ApiError | undefined => {
+  if (!isPlan(run.type)) return failedPrecondition("Only a plan, destroy plan or restore is approved.")
+  if (reviewedDigest !== undefined && reviewedDigest !== run.plan_digest) {
+    return new ApiError({
+      code: "guard_conflict",
+      message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
+    })
+  }
+  if ((run.status !== "waiting_approval" && !isShort) || (run.expires_at !== null && run.expires_at <= at)) {
+    return failedPrecondition(`Only a plan that waits for approval can be approved; this one ${unapprovable(run)}.`)
+  }
+  return undefined
+}
+
+/**
+ * The effect of a cancel on a Run: one that has not started, or is waiting for review, is withdrawn; a running one is asked to
+ * stop; for an approved plan, the approval is withdrawn. Every other Run has already ended.
+ */
+export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
+
+export const cancelStep = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): CancelStep => {
+  if (status === "queued" || status === "waiting_approval") return "withdraw"
+  if (status === "running") return "request"
+  return status === "succeeded" && approved_at !== null ? "withdraw_approval" : "ended"
+}

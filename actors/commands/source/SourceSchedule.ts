@@ -1,0 +1,40 @@
+import { Context, Effect, Layer } from "effect"
+import { serviceContext } from "../../../schema/commands/Command.ts"
+import { SourceActor } from "../../../schema/commands/SourceActor.ts"
+import { commandsTo } from "../../Actor.ts"
+import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
+import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
+
+/** Syncs the lanes of Sources that follow automatically (specification, Sources). */
+export class SourceSchedule extends Context.Service<
+  SourceSchedule,
+  {
+    /** Starts a sync of every deferred lane, and of each lane in use that is due. */
+    readonly syncDue: Effect.Effect<void>
+  }
+>()("svc/actors/source-commands/SourceSchedule") {
+  static readonly layer = Layer.effect(
+    SourceSchedule,
+    Effect.gen(function* () {
+      const command = yield* commandsTo(SourceActor)
+      const deferred = yield* DeferredSyncs
+      const sourceLanes = yield* SourceLanes
+
+      const syncDue = Effect.gen(function* () {
+        const lanes = new Map<string, DeferredSync>()
+        const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
+        // A deferred lane keeps its trigger; a lane that is also due is synced once.
+        for (const lane of [...scheduled, ...(yield* deferred.all)]) {
+          lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
+        }
+        for (const { path, ref, sourceId, trigger } of lanes.values()) {
+          yield* Effect.ignore(
+            command(sourceId, "Sync", { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
+          )
+        }
+      }).pipe(Effect.withSpan("SourceSchedule.syncDue"))
+
+      return SourceSchedule.of({ syncDue })
+    })
+  )
+}

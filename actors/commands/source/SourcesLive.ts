@@ -1,0 +1,210 @@
+import { randomBytes } from "node:crypto"
+import { Clock, Duration, Effect, Layer, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import type { GitError } from "../../../runner/git/GitError.ts"
+import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
+import { GitRemote } from "../../../runner/git/GitRemote.ts"
+import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
+import { SourceId, type SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import { SourceActor } from "../../../schema/commands/SourceActor.ts"
+import { commandsTo } from "../../Actor.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId } from "../../base/Identity.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { toRun } from "../../ledger/run/RunRow.ts"
+import { awaitRun } from "../../ledger/run/RunWaiting.ts"
+import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { cleanUpSnapshots } from "../../ledger/source/SnapshotCleanup.ts"
+import { SnapshotReads } from "../../ledger/source/SnapshotReads.ts"
+import { DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
+import { followObstacle } from "../../ledger/source/FollowedSource.ts"
+import { failingLanes, projectLanes, SourceLanes } from "../../ledger/source/SourceLanes.ts"
+import { hookIsAuthentic } from "../../ledger/source/SourceHook.ts"
+import { SourceStore, toReport, toSnapshot, toSource } from "../../ledger/source/SourceStore.ts"
+import { Sources } from "../../ledger/source/Sources.ts"
+import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
+
+const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
+/** Stands for the secret of a Source that does not exist. */
+const nobodysSecret = randomBytes(32).toString("hex")
+const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
+
+const gitRefusal = (error: GitError): ApiError => {
+  switch (error._tag) {
+    case "GitNoStableVersion":
+      return new ApiError({ code: "no_stable_version", message: error.message })
+    case "GitVersionAmbiguous":
+    case "GitRefAmbiguous":
+      return new ApiError({ code: "source_ref_ambiguous", message: error.message })
+    default:
+      return failedPrecondition(error.message)
+  }
+}
+
+export const layer = Layer.effect(
+  Sources,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(SourceActor)
+    const sql = yield* ReadSql
+    const write = yield* SqlClient.SqlClient
+    const journal = yield* RunJournal
+    const ledger = yield* RunLedger
+    const store = yield* SourceStore
+    const deferred = yield* DeferredSyncs
+    const reads = yield* SnapshotReads
+    const lanes = yield* SourceLanes
+    const archives = yield* SnapshotStore
+    const remote = yield* GitRemote
+    const policy = yield* GitPolicy
+    const cursors = yield* Cursors
+    const random = yield* captureServices(SecureRandom.SecureRandom)
+
+    const snapshotOf = Effect.fnUntraced(function* (sourceId: SourceId, snapshotId: SourceSnapshotId) {
+      const rows = yield* Effect.orDie(SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
+        WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
+      return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
+    })
+
+    return Sources.of({
+      create: Effect.fnUntraced(function* (context, request) {
+        const id = yield* newId(SourceId, "src").pipe(provideCaptured(random))
+        return yield* command(id, "Create", { context, request })
+      }),
+      update: (context, id, request) => command(id, "Update", { context, request }),
+      remove: (context, id) =>
+        command(id, "Remove", { context }).pipe(
+          Effect.flatMap(({ freesArchives }) => (freesArchives ? cleanUpSnapshots : Effect.void)),
+          Effect.provideService(SqlClient.SqlClient, write),
+          Effect.provideService(SnapshotStore, archives)
+        ),
+      renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
+        command(id, "RenewHookSecret", {
+          context,
+          hookSecretVersion,
+          ...(idempotency === undefined ? {} : { idempotency })
+        }),
+      sync: (context, id, { intent = "observe", expectedCommit }) =>
+        command(id, "Sync", {
+          context,
+          intent,
+          trigger: "user",
+          ...(expectedCommit === undefined ? {} : { expectedCommit })
+        }),
+      checkCompatibility: Effect.fn("Sources.checkCompatibility")(function* (context, id, request) {
+        const { id: runId } = yield* command(id, "CheckCompatibility", { context, ...request })
+        yield* awaitRun(runId).pipe(
+          Effect.provideService(SqlClient.SqlClient, write),
+          Effect.provideService(RunJournal, journal)
+        )
+        const row = yield* ledger.find(runId)
+        const report =
+          row?.compatibility_report_id == null ? undefined : yield* store.findReport(row.compatibility_report_id)
+        if (row !== undefined && report !== undefined) return { run: toRun(row), compatibilityReport: toReport(report) }
+        return yield* new ApiError({
+          code: row?.error_code === "module_not_found" ? "module_not_found" : "module_unsupported",
+          message: row?.error_message ?? "The check did not finish."
+        })
+      }),
+      stableSemver: Effect.fn("Sources.stableSemver")(function* (_workspaceId, text) {
+        const url = fetchableAddress(text, policy)
+        if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
+        const { tag, commit, version } = yield* Effect.mapError(
+          remote.newestStableTag({ url: url.success }),
+          gitRefusal
+        )
+        return { tag, commit, version }
+      }),
+      read: Effect.fn("Sources.read")(function* (id) {
+        const rows = yield* Effect.orDie(SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`)
+        return rows[0] === undefined
+          ? yield* notFound("Source")
+          : { ...toSource(rows[0]), lanes: yield* projectLanes(sql, rows[0]) }
+      }),
+      list: Effect.fn("Sources.list")(function* (workspaceId, page) {
+        const list = {
+          route: "sources.list",
+          newestFirst: false,
+          conditions: [sql`workspace_id = ${workspaceId}`, sql`removed_at IS NULL`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows(ListedSource, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toSource) }
+      }),
+      failingLanes: Effect.fn("Sources.failingLanes")((workspaceId) => failingLanes(sql, workspaceId)),
+      snapshots: Effect.fn("Sources.snapshots")(function* (id, page) {
+        const list = {
+          route: "sources.snapshots",
+          newestFirst: true,
+          conditions: [sql`source_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows(ListedSnapshot, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toSnapshot) }
+      }),
+      installModules: (id, snapshotId) => Effect.flatMap(snapshotOf(id, snapshotId), reads.modules),
+      file: (id, snapshotId, path) => Effect.flatMap(snapshotOf(id, snapshotId), (row) => reads.file(row, path)),
+      report: Effect.fn("Sources.report")(function* (id) {
+        const rows = yield* Effect.orDie(ReportRow.rows(sql)`SELECT * FROM compatibility_reports WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("Compatibility report") : toReport(rows[0])
+      }),
+      hook: Effect.fn("Sources.hook")(function* (id, delivery) {
+        const secretOf = Effect.fnUntraced(function* (source: SourceRow | undefined) {
+          return source === undefined || source.removed_at !== null
+            ? undefined
+            : Redacted.value(yield* store.hookSecret(source))
+        })
+        const secret = yield* secretOf(yield* store.find(id))
+        // An unknown Source gets the same response as a wrong secret, after as much work: a hook address reveals nothing.
+        const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery.proofs, delivery.body)
+        // The body may take half a minute: the Source and its secret may have changed meanwhile.
+        const row = yield* store.find(id)
+        if (row === undefined || secret === undefined || !isAuthentic || secret !== (yield* secretOf(row))) {
+          return yield* new ApiError({
+            code: "unauthenticated",
+            message:
+              "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
+          })
+        }
+        // Accepted without effect, so that the forge does not disable the hook. Not recorded either, since it may be redelivered
+        // once the Source follows or the Workspace has been restored.
+        if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
+        const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
+          WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
+        if (archived.length > 0) return { runIds: [] }
+        const deliveryId = delivery.deliveryId?.slice(0, 200)
+        if (deliveryId !== undefined) {
+          const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()
+          if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart)))) return { runIds: [] }
+        }
+        const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
+          const lane = { ref, path }
+          const look = command(id, "Sync", { context: hookContext, intent: "observe", trigger: "webhook", lane })
+          return look.pipe(
+            Effect.map((run) => [run]),
+            // The queue is full: the lane is recorded, and synced without another delivery.
+            Effect.catch((error) =>
+              Effect.gen(function* () {
+                // The Source was stopped since it was read above: the delivery has no effect, as if it had come later.
+                const isStopped = followObstacle(yield* store.find(id), "webhook") !== undefined
+                return isStopped || (yield* deferred.isDeferred(id, lane)) ? [] : yield* error
+              })
+            )
+          )
+        }).pipe(
+          // The forge sees an error and redelivers: the redelivery must not be mistaken for a duplicate.
+          Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
+        )
+        return { runIds: runs.flat().map((run) => run.id) }
+      })
+    })
+  })
+)

@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import type { SyncIntent } from "../../../schema/records/Source.ts"
+import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+import { removableBy } from "../../ledger/run/UnreadSource.ts"
+import type { Lane } from "../../ledger/source/SourceLanes.ts"
+import type { SourceRow } from "../../ledger/source/SourceRow.ts"
+
+/** A requested sync. */
+export interface SyncRequest {
+  readonly context: CommandContext
+  readonly intent: SyncIntent
+  readonly expectedCommit?: string | undefined
+  readonly lane?: Lane | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "service"
+  /** The Source was created only for this reading: it is removed if no sync has read it. */
+  readonly removeUnread?: boolean
+}
+
+/** The Source's own lane unless another is requested. */
+export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
+  lane ?? { ref: row.default_ref, path: row.default_path }
+
+/**
+ * Whether a Source that no sync has read was created for a reading: the last attempt records this, and the next one inherits it.
+ */
+const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
+  if (source.last_synced_at !== null) return false
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* Effect.orDie(RunRow.some(
+    sql,
+    "type",
+    "source_id",
+    "spec"
+  )`SELECT type, source_id, spec FROM runs
+    WHERE source_id = ${source.id} AND type = 'source_sync' AND coordinator_id IS NULL ORDER BY created_at DESC, id DESC LIMIT 1`)
+  return last !== undefined && removableBy(last) !== undefined
+})
+
+/** What the Run of a requested sync will fetch, and what happens to the Source if it cannot. */
+export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
+  const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
+  return {
+    url: row.url,
+    ...laneOf(row, request.lane),
+    intent: request.intent,
+    ...(request.trigger === "user" && request.lane === undefined ? { everyLane: true } : {}),
+    ...(request.expectedCommit === undefined ? {} : { expectedCommit: request.expectedCommit }),
+    ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id }),
+    ...(removeUnread ? { removeUnread } : {})
+  } satisfies SyncSpec
+})

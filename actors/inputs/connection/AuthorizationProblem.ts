@@ -1,0 +1,80 @@
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import type { BegunAuthorization, ConnectionDraft } from "./ConnectionAuthorizations.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { oauthOf } from "./ConnectionTokens.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
+import type { DeclaredHelper } from "./OAuthHelpers.ts"
+
+export const startAgain = "No Connection was made or changed. Start again from the Connections of the Workspace."
+
+const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
+
+/** Why a caller may not complete an authorization: only the person who began it may, in the same session. */
+export const answererProblem = (
+  open: Pick<BegunAuthorization, "subject" | "sessionId">,
+  by: { readonly subject: string | undefined; readonly sessionId: string }
+): ApiError | undefined =>
+  open.subject === by.subject && open.sessionId === by.sessionId
+    ? undefined
+    : new ApiError({
+        code: "permission_denied",
+        message:
+          "The authorization was begun in another session. Finish it in the browser that began it, or start again from the Connections of the Workspace."
+      })
+
+/**
+ * Why a response that arrived at `helperId` does not come from the server the request was sent to, according to the operator's
+ * current declaration.
+ */
+export const serverProblem = (
+  open: Pick<BegunAuthorization, "helperId" | "issuer">,
+  helperId: string,
+  { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
+): ApiError | undefined => {
+  // Every helper has its own redirect URI: a response at a different one comes from another server.
+  if (open.helperId !== helperId) {
+    return refused("The answer came to the address of another helper than the one that was asked.")
+  }
+  return open.issuer === server.issuer
+    ? undefined
+    : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
+}
+
+/** Why the person may no longer complete what they began. */
+export const authorityProblem = (facts: {
+  readonly isSessionOpen: boolean
+  readonly isManager: boolean
+}): ApiError | undefined => {
+  if (!facts.isSessionOpen) return refused("The session has ended meanwhile.")
+  return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
+}
+
+/** The Connection that receives new tokens, with its previous authorization. */
+export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
+  const former = row === undefined ? undefined : oauthOf(row)
+  return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
+    ? failedPrecondition(`The Connection has ended meanwhile. ${startAgain}`)
+    : { row, former }
+}
+
+/** The earlier of two optional times. */
+const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
+  times.filter((time) => typeof time === "string").sort()[0]
+
+/** A Connection whose token cannot be renewed expires with it. */
+const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
+
+/** The expiry of a new Connection. */
+export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
+  earliest(expiresAt, endOf(oauth))
+
+/** The expiry of a Connection with new tokens. An expiry derived from the old token is replaced. */
+export const nextExpiry = (
+  { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
+  row: Pick<ConnectionRow, "expires_at">,
+  former: StoredOAuth,
+  oauth: StoredOAuth
+): string | null => {
+  const kept = row.expires_at === former.accessTokenExpiresAt ? null : row.expires_at
+  return earliest(expiresAt ?? kept, endOf(oauth)) ?? null
+}

@@ -1,0 +1,133 @@
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
+import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
+import { now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
+
+const validFor = retention.connectionAuthorization.after
+
+/** The purpose of the authorization: a new Connection, or new tokens for an existing one. */
+export const ConnectionDraft = Schema.Struct({
+  renews: Schema.Boolean,
+  displayName: Schema.String,
+  use: Schema.optionalKey(ConnectionUse),
+  expiresAt: Schema.optionalKey(Schema.String)
+})
+export type ConnectionDraft = typeof ConnectionDraft.Type
+
+/** Who began it, where, and for what: all must be the same when the browser returns. */
+export interface BegunAuthorization {
+  readonly workspaceId: WorkspaceId
+  readonly connectionId: ConnectionId
+  readonly helperId: string
+  readonly issuer: string
+  readonly redirectUri: string
+  readonly subject: string
+  readonly sessionId: string
+  readonly draft: ConnectionDraft
+}
+
+export interface OpenAuthorization extends BegunAuthorization {
+  readonly state: Redacted.Redacted
+  readonly codeVerifier: Redacted.Redacted
+}
+
+const DraftJson = Schema.fromJsonString(ConnectionDraft)
+const encodeDraft = Schema.encodeSync(DraftJson)
+const decodeDraft = Schema.decodeUnknownSync(DraftJson)
+
+const place = (workspaceId: WorkspaceId, stateHash: string) => ({
+  table: "connection_authorizations",
+  column: "sealed_verifier",
+  workspaceId,
+  rowId: stateHash
+})
+
+/** The single state in the response; `undefined` when there is none, more than one, or a malformed one. */
+export const stateOf = (search: string): Redacted.Redacted | undefined => {
+  const [state, ...others] = new URLSearchParams(search).getAll("state")
+  return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
+    ? undefined
+    : Redacted.make(state)
+}
+
+/**
+ * Pending authorizations at other servers. The browser carries the state; only its digest and the sealed PKCE verifier are
+ * stored. The only writer of `connection_authorizations`.
+ */
+export class ConnectionAuthorizations extends Context.Service<
+  ConnectionAuthorizations,
+  {
+    /** Creates state and verifier, without writing anything yet. */
+    readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
+    /** Valid for ten minutes and a single response. Returns the expiry. */
+    readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
+    /** An authorization that can still receive its response. */
+    readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
+    /** Consumes it; `false` if it has already been used. */
+    readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
+  }
+>()("svc/actors/connection/ConnectionAuthorizations") {
+  static readonly layer = Layer.effect(
+    ConnectionAuthorizations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      return ConnectionAuthorizations.of({
+        proof: Effect.gen(function* () {
+          const verifier = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
+          return { state: yield* mintSecret("oauthState"), codeVerifier: Redacted.make(verifier) }
+        }).pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
+        begin: Effect.fn("ConnectionAuthorizations.begin")(function* (authorization) {
+          const at = yield* DateTime.now
+          const stateHash = secretHash(authorization.state)
+          const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
+          yield* sql`DELETE FROM connection_authorizations WHERE expires_at <= ${DateTime.formatIso(at)}`
+          yield* sql`INSERT INTO connection_authorizations ${ConnectionAuthorizationRow.values(sql, {
+            state_hash: stateHash,
+            workspace_id: authorization.workspaceId,
+            connection_id: authorization.connectionId,
+            helper_id: authorization.helperId,
+            issuer: authorization.issuer,
+            redirect_uri: authorization.redirectUri,
+            subject: authorization.subject,
+            session_id: authorization.sessionId,
+            draft: encodeDraft(authorization.draft),
+            sealed_verifier: yield* vault.seal(place(authorization.workspaceId, stateHash), authorization.codeVerifier),
+            expires_at: expiresAt
+          })}`
+          return expiresAt
+        }, Effect.orDie),
+        find: Effect.fn("ConnectionAuthorizations.find")(function* (state) {
+          const [row] = yield* ConnectionAuthorizationRow.rows(sql)`SELECT * FROM connection_authorizations
+            WHERE state_hash = ${secretHash(state)} AND expires_at > ${yield* now}`
+          if (row === undefined) return Option.none()
+          const codeVerifier = yield* vault.openText(place(row.workspace_id, row.state_hash), row.sealed_verifier)
+          return Option.some({
+            workspaceId: row.workspace_id,
+            connectionId: row.connection_id,
+            helperId: row.helper_id,
+            issuer: row.issuer,
+            redirectUri: row.redirect_uri,
+            subject: row.subject,
+            sessionId: row.session_id,
+            draft: decodeDraft(row.draft),
+            state,
+            codeVerifier
+          })
+        }, Effect.orDie),
+        spend: Effect.fnUntraced(function* (state) {
+          const spent = yield* sql`DELETE FROM connection_authorizations WHERE state_hash = ${secretHash(state)}
+            AND expires_at > ${yield* now} RETURNING state_hash`
+          return spent.length === 1
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,86 @@
+import type { UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
+import { providedOf } from "./PoolCredentials.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
+
+/** Why a Connection in this status cannot be changed. */
+export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiError | undefined =>
+  status === "revoked" || status === "unconfirmed"
+    ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
+    : undefined
+
+/** A helper's Connection keeps its tokens from the authorization server, and their expiry if they cannot be renewed. */
+export const tokenProblem = (
+  oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
+  { expiresAt, files, values }: Pick<UpdateConnection, "expiresAt" | "files" | "values">
+): ApiError | undefined => {
+  if (oauth === undefined) return undefined
+  if (values !== undefined || files !== undefined) {
+    return failedPrecondition(
+      `The Connection gets its values from the helper ${oauth.helperId}. Connect it again: POST /api/v1/connections/oauth/${oauth.helperId}/start with its connectionId.`
+    )
+  }
+  const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
+  // `null` requests no expiry at all.
+  if (ends === undefined || expiresAt === undefined || (expiresAt !== null && expiresAt <= ends)) return undefined
+  return invalidRequest(
+    `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
+  )
+}
+
+/** The values of a Connection that a pool provides are changed in the pool. */
+export const poolProblem = (
+  row: Pick<ConnectionRow, "provided_name" | "provided_pool">,
+  { files, values }: Pick<UpdateConnection, "files" | "values">
+): ApiError | undefined => {
+  const providedBy = providedOf(row)
+  return providedBy === undefined || (values === undefined && files === undefined)
+    ? undefined
+    : failedPrecondition(
+        `The values of this Connection stay with the agents of the pool ${providedBy.pool}, under the name ${providedBy.name}. Change them there; the next Run gets the new ones.`
+      )
+}
+
+type Files = ConnectionSecrets["files"]
+
+/** A file without a variable inherits the variable of the file it replaces: people only see names. */
+const replacedFiles = (given: Files | undefined, present: Files): Files =>
+  given?.map((file) => {
+    const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
+    return envName === undefined ? file : { ...file, envName }
+  }) ?? present
+
+/** The secrets after a change. Values that can no longer be opened cannot be kept. */
+export const changedSecrets = (
+  { files, values }: Pick<UpdateConnection, "files" | "values">,
+  present: ConnectionSecrets | undefined
+): ConnectionSecrets => ({
+  values: values ?? present?.values ?? {},
+  files: replacedFiles(files, present?.files ?? [])
+})
+
+/** Why a Connection cannot be removed while these still use it. */
+export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
+  users.length === 0
+    ? undefined
+    : failedPrecondition(
+        `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
+      )
+
+/**
+ * What a revocation does to the Runs that hold the Connection. A running apply continues: stopping it halfway would do more harm.
+ */
+export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
+  running: ReadonlyArray<Run>
+) => {
+  const stoppable = running.filter(({ type }) => !isApply(type))
+  return {
+    toCancel: stoppable.filter((run) => run.cancel_requested_at === null),
+    cancelledRunIds: stoppable.map(({ id }) => id),
+    runningApplyIds: running.filter(({ type }) => isApply(type)).map(({ id }) => id)
+  }
+}

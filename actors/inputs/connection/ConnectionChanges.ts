@@ -1,0 +1,199 @@
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import type { ConnectionId } from "../../../schema/records/Ids.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { RunCancels } from "../../ledger/run/RunCancels.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+import {
+  changedSecrets,
+  changeProblem,
+  poolProblem,
+  removalProblem,
+  runsToStop,
+  tokenProblem
+} from "./ConnectionChangeProblem.ts"
+import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
+import { ConnectionStore } from "./ConnectionStore.ts"
+import { oauthOf } from "./ConnectionTokens.ts"
+import { usersOf } from "./ConnectionUsage.ts"
+import { CredentialTest } from "./CredentialTest.ts"
+import { HeldValues } from "./HeldValues.ts"
+import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+
+export const changedMeanwhile = () =>
+  new ApiError({
+    code: "guard_conflict",
+    message: "Somebody changed this Connection meanwhile; nothing was written. Read it again and repeat."
+  })
+
+const load = Effect.fnUntraced(function* (id: ConnectionId) {
+  const connections = yield* ConnectionStore
+  const row = yield* connections.find(id)
+  return row === undefined ? yield* notFound("Connection") : row
+})
+
+const audited = Effect.fnUntraced(function* (
+  context: CommandContext,
+  row: ConnectionRow,
+  action: string,
+  data: Readonly<Record<string, string | number | ReadonlyArray<string>>>
+) {
+  const audit = yield* Audit
+  yield* audit.append({
+    workspaceId: row.workspace_id,
+    actor: context.actor,
+    action,
+    target: { kind: "connection", id: row.id },
+    data: { provider: row.provider, displayName: row.display_name, ...data },
+    requestId: context.requestId
+  })
+})
+
+/** New values, tested, and those they replace; `undefined` if the request keeps the values, which are then not opened. */
+const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: UpdateConnection) {
+  if (request.values === undefined && request.files === undefined) return undefined
+  const connections = yield* ConnectionStore
+  const credentialTest = yield* CredentialTest
+  // Values that can no longer be opened can still be replaced, but not kept in part.
+  const opening = connections.secrets(row)
+  const before =
+    request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
+  const secrets = changedSecrets(request, before === undefined ? undefined : Redacted.value(before))
+  yield* checkCredentials({
+    provider: row.provider,
+    kind: row.kind,
+    recipeId: row.recipe_id,
+    ...(row.auth_mode === "env" ? {} : { authMode: row.auth_mode }),
+    ...secrets
+  })
+  const tested = yield* credentialTest
+    .test(row, Redacted.make(secrets))
+    .pipe(
+      Effect.mapError(({ message }) =>
+        failedPrecondition(`The new values were not taken over, the old ones still stand. ${message}`)
+      )
+    )
+  return { before, secrets, tested }
+})
+
+/**
+ * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
+ * voided. Returns the changed row.
+ */
+export const updateConnection = Effect.fnUntraced(function* (
+  id: ConnectionId,
+  context: CommandContext,
+  request: UpdateConnection
+) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  const held = yield* HeldValues
+  const ledger = yield* RunLedger
+  const capsules = yield* CapsuleLedger
+  const row = yield* load(id)
+  const ended = changeProblem(row)
+  if (ended !== undefined) return yield* ended
+  yield* checkExpiry(request.expiresAt)
+  const ofHelper = tokenProblem(oauthOf(row), request)
+  if (ofHelper !== undefined) return yield* ofHelper
+  const ofPool = poolProblem(row, request)
+  if (ofPool !== undefined) return yield* ofPool
+  yield* checkUse(row.workspace_id, row.kind, request.use)
+  const rotation = yield* rotationOf(row, request)
+  return yield* Effect.gen(function* () {
+    // Projects that the rule names may have been removed while the values were tested.
+    yield* checkUse(row.workspace_id, row.kind, request.use)
+    const { displayName, expiresAt, use } = request
+    const changed = yield* connections.change(row, {
+      displayName,
+      expiresAt,
+      use,
+      ...(rotation === undefined ? {} : { secrets: rotation.secrets })
+    })
+    if (changed === undefined) return yield* changedMeanwhile()
+    yield* capsules.credentialRenewed(id)
+    const fields = Object.keys(request)
+    if (rotation === undefined) {
+      if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
+      return { row: changed, supersededRunIds: [] }
+    }
+    const { before, secrets, tested } = rotation
+    if (before !== undefined) yield* held.keep(row, before)
+    const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRotated)
+    yield* audited(context, row, "connection.rotate", {
+      fields,
+      version: row.version + 1,
+      tested,
+      envNames: Object.keys(secrets.values),
+      fileNames: secrets.files.map(({ name }) => name),
+      supersededRunIds
+    })
+    return { row: changed, tested, supersededRunIds }
+  }).pipe(transaction(sql))
+})
+
+/** Revokes an unused Connection. Its values are deleted; its name is kept for the history. */
+export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  return yield* Effect.gen(function* () {
+    const row = yield* load(id)
+    const problem = removalProblem(yield* usersOf(id))
+    if (problem !== undefined) return yield* problem
+    if (!(yield* connections.remove(row))) return yield* changedMeanwhile()
+    yield* audited(context, row, "connection.remove", {})
+  }).pipe(transaction(sql))
+})
+
+/** What a revocation stopped, and what continues because stopping it halfway would do more harm. */
+const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const lifecycle = yield* RunLifecycle
+  const cancels = yield* RunCancels
+  const reason = "A Connection that this Run uses was revoked."
+  const running = yield* RunRow.some(sql, "id", "type", "cancel_requested_at")`
+    SELECT id, type, cancel_requested_at FROM runs WHERE status = 'running'
+      AND (json_extract(spec, '$.authConnectionId') = ${id}
+        OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
+  const { toCancel, ...stopped } = runsToStop(running)
+  for (const run of toCancel) {
+    yield* lifecycle.requestCancel(run.id, { subject: context.actor.subject, reason })
+    yield* sql.afterCommit(cancels.cancel(run.id))
+  }
+  return stopped
+}, Effect.orDie)
+
+/**
+ * Revokes a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
+ * stopped. A running apply continues with the values it has; they are kept sealed separately until it finishes, only so that they
+ * can be redacted from its output.
+ */
+export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  const held = yield* HeldValues
+  const ledger = yield* RunLedger
+  return yield* Effect.gen(function* () {
+    const row = yield* load(id)
+    if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
+    // No Run has received a value from a restored, unconfirmed Connection.
+    if (row.status !== "unconfirmed") {
+      yield* held.keep(row, yield* connections.secrets(row))
+      yield* held.keepTokens(row)
+    }
+    yield* connections.revoke(id)
+    const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRevoked)
+    const stopped = yield* stopRuns(id, context)
+    yield* audited(context, row, "connection.revoke", { supersededRunIds, ...stopped })
+    return { supersededRunIds, ...stopped }
+  }).pipe(transaction(sql))
+})

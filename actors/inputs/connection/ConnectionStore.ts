@@ -1,0 +1,330 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Connection, type ConnectionStatus, ProposedOrigin } from "../../../schema/records/Connection.ts"
+import type { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
+import type { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
+import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { now } from "../../base/Identity.ts"
+import type { ProvidedBy } from "../../../schema/agent/ProvidedName.ts"
+import { present } from "../../ledger/run/RunRow.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { providedOf } from "./PoolCredentials.ts"
+import {
+  ConnectionRow,
+  type ListedConnection,
+  NamesJson,
+  OAuthFaultJson,
+  OAuthJson,
+  OriginsJson,
+  ProposedOriginsJson,
+  SettingsJson,
+  UseJson
+} from "./ConnectionRow.ts"
+
+const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
+
+/** Where the Connection may be sent: nowhere until confirmed. */
+export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
+  row.origins === null ? [] : OriginsJson.read(row.origins)
+
+/** A host that cannot be expressed as an origin, such as one with an asterisk, is left out, since it cannot be confirmed. */
+export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
+  row.proposed_origins === null
+    ? []
+    : ProposedOriginsJson.read(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))
+
+const originFields = (row: ListedConnection) => {
+  if (row.kind === "provider") return {}
+  return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
+}
+
+/** The secret part of a Connection: opened only to be injected into a Run or a fetch. */
+export const ConnectionSecrets = Schema.Struct({
+  values: Schema.Record(Schema.String, Schema.String),
+  files: Schema.Array(
+    Schema.Struct({ name: Schema.String, content: Schema.String, envName: Schema.optionalKey(Schema.String) })
+  )
+})
+export type ConnectionSecrets = typeof ConnectionSecrets.Type
+
+const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
+/** Encodes values for sealing: current values and those they replaced. */
+export const encodeSecrets = Schema.encodeSync(SecretsJson)
+export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+const decodeConnection = storedRecord(Connection)
+
+/** Who may use it, and for what. */
+export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
+
+/** `expired` is derived from the clock, since a job might be late. */
+export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
+  row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
+
+/** Whether a Connection in this status may be injected. */
+export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
+
+/** The remedy for a status that prevents a Connection's use. */
+export const statusRemedy = (status: ConnectionStatus): string => {
+  switch (status) {
+    case "unconfirmed":
+      return "A restore brought it back, and the operator has to confirm it with `svc admin restore-review`."
+    case "expired":
+      return "Give it a later expiry, or create a new one."
+    case "error":
+      return "Give it new values or connect it again, or create a new one."
+    case "pending":
+    case "verified":
+    case "revoked":
+      return "Create a new one."
+  }
+}
+
+const oauthFields = (row: ListedConnection) => {
+  if (row.oauth === null) return {}
+  const fault = row.oauth_fault === null ? {} : { fault: OAuthFaultJson.parse(row.oauth_fault) }
+  return { oauth: { ...OAuthJson.read(row.oauth), ...fault } }
+}
+
+export const toConnection = (row: ListedConnection, at: string): Connection =>
+  decodeConnection({
+    id: row.id,
+    scope: row.scope,
+    provider: row.provider,
+    kind: row.kind,
+    recipeId: row.recipe_id,
+    authMode: row.auth_mode,
+    displayName: row.display_name,
+    status: effectiveStatus(row, at),
+    envNames: NamesJson.parse(row.env_names),
+    fileNames: NamesJson.parse(row.file_names),
+    ...originFields(row),
+    providerConfig: SettingsJson.parse(row.provider_config),
+    moduleInputDefaults: SettingsJson.parse(row.module_input_defaults),
+    use: useOf(row),
+    ...oauthFields(row),
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({
+      providedBy: providedOf(row) ?? null,
+      workspaceId: row.workspace_id,
+      lastUsedAt: row.last_used_at,
+      verifiedAt: row.verified_at,
+      expiresAt: row.expires_at
+    })
+  })
+
+/** What a Connection is created from. */
+export interface NewConnection {
+  readonly id: ConnectionId
+  readonly workspaceId: WorkspaceId
+  readonly provider: string
+  readonly kind: "provider" | "git_https" | "git_ssh"
+  readonly recipeId: string
+  readonly authMode: string
+  readonly displayName: string
+  readonly secrets: ConnectionSecrets
+  /** Replaces `secrets`, which is then empty. */
+  readonly providedBy?: ProvidedBy | undefined
+  /** For Git Connections only. */
+  readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
+  readonly providerConfig: Readonly<Record<string, Schema.Json>>
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  readonly use: ConnectionUse
+  readonly expiresAt?: string | undefined
+}
+
+/** Changes to a Connection. `secrets` creates its next version; `null` removes an expiry. */
+export interface ConnectionChange {
+  readonly displayName?: string | undefined
+  readonly use?: ConnectionUse | undefined
+  readonly expiresAt?: string | null | undefined
+  readonly secrets?: ConnectionSecrets | undefined
+}
+
+const namesOf = (secrets: ConnectionSecrets) => ({
+  env_names: NamesJson.write(Object.keys(secrets.values).sort()),
+  file_names: NamesJson.write(secrets.files.map((file) => file.name).sort())
+})
+
+const place = (row: { readonly id: ConnectionId; readonly workspace_id: WorkspaceId | null }) => ({
+  table: "connections",
+  column: "sealed_values",
+  workspaceId: row.workspace_id,
+  rowId: row.id
+})
+
+/**
+ * Together with `ConnectionTokens`, the only writer of `connections`. Values and files are sealed before they are stored and
+ * leave only through `secrets`.
+ */
+export class ConnectionStore extends Context.Service<
+  ConnectionStore,
+  {
+    /** Returns the row as stored. */
+    readonly insert: (connection: NewConnection) => Effect.Effect<ConnectionRow>
+    /** Removed Connections are not found. */
+    readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
+    /**
+     * Compare-and-set over the row that the caller read. Returns the changed row; `undefined` when somebody else has changed it in
+     * the meantime. In the caller's transaction.
+     */
+    readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<ConnectionRow | undefined>
+    /** Stores new token values with the same authority, without creating a new version. In the caller's transaction. */
+    readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
+    /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
+    readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
+    /**
+     * Stores the outcome of a test of the values in `row`. `false` if they have been replaced or revoked in the meantime: the
+     * outcome is then of no use, and nothing was written.
+     */
+    readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<boolean>
+    /** Deletes the sealed values: nothing can bring them back. */
+    readonly revoke: (id: ConnectionId) => Effect.Effect<void>
+    /** These origins apply permanently from now on. */
+    readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
+    readonly touch: (id: ConnectionId) => Effect.Effect<void>
+    readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
+  }
+>()("svc/actors/connection/ConnectionStore") {
+  static readonly layer = Layer.effect(
+    ConnectionStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const insert = Effect.fnUntraced(function* (connection: NewConnection) {
+        const at = yield* now
+        const { providedBy } = connection
+        const sealed =
+          providedBy === undefined
+            ? yield* vault.seal(
+                place({ id: connection.id, workspace_id: connection.workspaceId }),
+                Redacted.make(encodeSecrets(connection.secrets))
+              )
+            : null
+        const [row] = yield* ConnectionRow.rows(sql)`INSERT INTO connections ${ConnectionRow.values(sql, {
+          id: connection.id,
+          workspace_id: connection.workspaceId,
+          scope: "workspace",
+          provider: connection.provider,
+          kind: connection.kind,
+          recipe_id: connection.recipeId,
+          auth_mode: connection.authMode,
+          display_name: connection.displayName,
+          status: "pending" satisfies ConnectionStatus,
+          ...namesOf(connection.secrets),
+          origins: connection.origins === undefined ? null : OriginsJson.write([...new Set(connection.origins)]),
+          sealed_values: sealed,
+          provided_pool: providedBy?.pool ?? null,
+          provided_name: providedBy?.name ?? null,
+          provider_config: SettingsJson.write(connection.providerConfig),
+          module_input_defaults: SettingsJson.write(connection.moduleInputDefaults),
+          use_rule: UseJson.write(connection.use),
+          expires_at: connection.expiresAt ?? null,
+          created_at: at,
+          updated_at: at
+        })} RETURNING *`
+        return row === undefined
+          ? yield* Effect.die(new Error(`The Connection ${connection.id} was not inserted`))
+          : row
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: ConnectionId | null) {
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
+        return rows[0]
+      }, Effect.orDie)
+
+      const setStatus = Effect.fnUntraced(function* (row: ConnectionRow, status: "verified" | "error") {
+        const at = yield* now
+        const stored =
+          yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
+          WHERE id = ${row.id} AND version = ${row.version} AND status NOT IN ('revoked', 'unconfirmed') RETURNING id`
+        return stored.length === 1
+      }, Effect.orDie)
+
+      const unchanged = (row: ConnectionRow) => sql`id = ${row.id} AND removed_at IS NULL AND status = ${row.status}
+        AND version = ${row.version} AND display_name = ${row.display_name} AND use_rule = ${row.use_rule}
+        AND COALESCE(expires_at, '') = ${row.expires_at ?? ""}`
+
+      const change = Effect.fnUntraced(function* (row: ConnectionRow, to: ConnectionChange) {
+        const at = yield* now
+        const { secrets } = to
+        const [changed] = yield* ConnectionRow.rows(sql)`UPDATE connections SET ${ConnectionRow.changes(sql, {
+          updated_at: at,
+          ...(to.displayName === undefined ? {} : { display_name: to.displayName }),
+          ...(to.use === undefined ? {} : { use_rule: UseJson.write(to.use) }),
+          ...(to.expiresAt === undefined ? {} : { expires_at: to.expiresAt }),
+          ...(secrets === undefined
+            ? {}
+            : {
+                ...namesOf(secrets),
+                sealed_values: yield* vault.seal(place(row), Redacted.make(encodeSecrets(secrets))),
+                version: row.version + 1,
+                status: "verified" satisfies ConnectionStatus,
+                verified_at: at
+              })
+        })} WHERE ${unchanged(row)} RETURNING *`
+        return changed
+      }, Effect.orDie)
+
+      const renew = Effect.fnUntraced(function* (row: ConnectionRow, values: ConnectionSecrets) {
+        const at = yield* now
+        const sealed_values = yield* vault.seal(place(row), Redacted.make(encodeSecrets(values)))
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { sealed_values, verified_at: at, updated_at: at })}
+          WHERE id = ${row.id}`
+      }, Effect.orDie)
+
+      const remove = Effect.fnUntraced(function* (row: ConnectionRow) {
+        const at = yield* now
+        const removed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
+          status: "revoked",
+          sealed_values: null,
+          removed_at: at,
+          updated_at: at
+        })} WHERE ${unchanged(row)} RETURNING id`
+        return removed.length === 1
+      }, Effect.orDie)
+
+      const revoke = Effect.fnUntraced(function* (id: ConnectionId) {
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status: "revoked", sealed_values: null, updated_at: yield* now })}
+          WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const confirmOrigins = Effect.fnUntraced(function* (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) {
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
+          origins: OriginsJson.write([...new Set(origins)]),
+          proposed_origins: null,
+          updated_at: yield* now
+        })} WHERE id = ${id} AND origins IS NULL`
+      }, Effect.orDie)
+
+      const touch = Effect.fnUntraced(function* (id: ConnectionId) {
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { last_used_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
+        // The only access to the values, regardless of any earlier status check.
+        if (row.status === "unconfirmed")
+          return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
+        if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })
+        const text = yield* vault.openText(place(row), row.sealed_values)
+        return Redacted.make(yield* decodeSecrets(Redacted.value(text)))
+      }, Effect.orDie)
+
+      return ConnectionStore.of({
+        insert,
+        find,
+        change,
+        renew,
+        remove,
+        setStatus,
+        revoke,
+        confirmOrigins,
+        touch,
+        secrets
+      })
+    })
+  )
+}

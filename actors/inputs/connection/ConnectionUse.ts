@@ -1,0 +1,59 @@
+import type { ConnectionUse, UsedModule } from "../../../schema/records/ConnectionUse.ts"
+import { isWithinOrigins } from "../../../schema/records/CredentialOrigin.ts"
+import type { ProjectId } from "../../../schema/records/Ids.ts"
+import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import { decideRef } from "./ReviewedRef.ts"
+
+/** The properties of an intended use of a Connection that determine whether its rule allows it. */
+export interface UseAttempt {
+  /**
+   * The role of the person who started it or enabled the automation; `undefined` when there is no such person, or they are no
+   * longer a member.
+   */
+  readonly role: Role | undefined
+  readonly automatic: boolean
+  /** Absent without a Project: a Git Connection serves Sources. */
+  readonly projectId?: ProjectId | undefined
+  /** Has no path until a module is chosen. */
+  readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
+  readonly ref: string
+  /** The default refs of a rule: the adopted lane and the Source's default. */
+  readonly defaultRefs: ReadonlyArray<string>
+  /** True if a snapshot of one of the default refs has the commit. */
+  readonly isOfLane: boolean
+}
+
+export type UseDecision =
+  | { readonly allowed: true; readonly role: Role; readonly basis: "rule" | "other_ref" }
+  | { readonly allowed: false; readonly because: "role" | "project" | "module" | "ref" }
+
+const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["module"]>): boolean =>
+  isWithinOrigins([origin], asked.url) && (asked.path === undefined || asked.path === path)
+
+const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
+
+/**
+ * Whether a rule lets a Connection be used. Projects and modules restrict everybody; any other ref requires an owner or admin
+ * who starts it in person, since a plan runs unreviewed code with these credentials.
+ */
+export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
+  const { role } = attempt
+  if (role === undefined || !rule.roles.some((granted) => roleAtLeast(role, granted))) return refused("role")
+  if (rule.projectIds !== undefined && !rule.projectIds.some((id) => id === attempt.projectId))
+    return refused("project")
+  const { module } = attempt
+  if (rule.modules !== undefined && (module === undefined || !rule.modules.some((one) => isModule(one, module)))) {
+    return refused("module")
+  }
+  const basis = decideRef({
+    ref: attempt.ref,
+    // A rule with refs replaces the default ones.
+    lanes: rule.refs === undefined ? attempt.defaultRefs : [],
+    isOfLane: rule.refs === undefined && attempt.isOfLane,
+    allowed: rule.refs ?? [],
+    isManager: roleAtLeast(role, "admin"),
+    automatic: attempt.automatic
+  })
+  if (basis === undefined) return refused("ref")
+  return { allowed: true, role, basis: basis === "lane" ? "rule" : basis }
+}

@@ -1,0 +1,127 @@
+import { DateTime, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
+import { ConnectionId } from "../../../schema/records/Ids.ts"
+import { ConnectionActor } from "../../../schema/commands/ConnectionActor.ts"
+import { secretHash } from "../../base/credential/BearerSecret.ts"
+import { commandsTo } from "../../Actor.ts"
+import { nowUntil } from "../../base/database/ReadHorizon.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { newId } from "../../base/Identity.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { Connections } from "./Connections.ts"
+import { toConnection } from "./ConnectionStore.ts"
+import { stateOf } from "./ConnectionAuthorizations.ts"
+import { credentialRecipes } from "./CredentialRecipes.ts"
+import { nothingOpen } from "./FinishAuthorization.ts"
+import { OAuthHelpers } from "./OAuthHelpers.ts"
+import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
+import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
+
+/** When its status will next change without a command. */
+const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>
+  row.status === "revoked" ? null : row.expires_at
+
+/** When its expiry needs attention. */
+const noticeOf = (expiresAt: string | null): string | null =>
+  expiresAt === null
+    ? null
+    : DateTime.formatIso(DateTime.subtractDuration(DateTime.makeUnsafe(expiresAt), connectionExpiryNotice))
+
+export const layer = Layer.effect(
+  Connections,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(ConnectionActor)
+    const sql = yield* ReadSql
+    const cursors = yield* Cursors
+    const helpers = yield* OAuthHelpers
+    const provideRandom = provideCaptured(yield* captureServices(SecureRandom.SecureRandom))
+
+    return Connections.of({
+      create: Effect.fnUntraced(function* (context, request) {
+        const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
+        return yield* command(id, "Create", { context, request })
+      }),
+      read: Effect.fn("Connections.read")(function* (id) {
+        const [row] = yield* Effect.orDie(
+          ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
+        )
+        if (row === undefined) return yield* notFound("Connection")
+        return toConnection(row, yield* nowUntil([expiryOf(row)]))
+      }),
+      update: (context, id, request) => command(id, "Update", { context, request }),
+      remove: (context, id) => command(id, "Remove", { context }),
+      expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+          AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
+        const noticed = rows.map((row) => noticeOf(row.expires_at))
+        const at = yield* nowUntil([...noticed, ...rows.map(expiryOf)])
+        return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
+      }, Effect.orDie),
+      test: (context, id) => command(id, "Test", { context }),
+      confirmOrigins: (context, id, origins) => command(id, "ConfirmOrigins", { context, origins }),
+      revoke: (context, id) => command(id, "Revoke", { context }),
+      list: Effect.fn("Connections.list")(function* (workspaceId, page, kind) {
+        const rows = yield* pageOfRows(
+          ListedConnection,
+          sql,
+          cursors,
+          {
+            route: "connections.list",
+            newestFirst: false,
+            conditions: [
+              sql`removed_at IS NULL`,
+              sql`(workspace_id = ${workspaceId} OR scope = 'operator')`,
+              ...(kind === undefined ? [] : [sql`kind = ${kind}`])
+            ],
+            filter: [workspaceId, kind]
+          },
+          page
+        )
+        const at = yield* nowUntil(rows.items.map(expiryOf))
+        return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
+      }),
+      awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections c WHERE c.workspace_id = ${workspaceId}
+          AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
+          AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
+          ORDER BY c.created_at, c.id`
+        const at = yield* nowUntil(rows.map(expiryOf))
+        return rows.map((row) => toConnection(row, at))
+      }, Effect.orDie),
+      startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
+        const renewed = start.request.connectionId
+        const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(provideRandom))
+        const started = yield* command(id, "StartAuthorization", {
+          context,
+          start: { ...start, renews: renewed !== undefined }
+        })
+        return { ...started, connectionId: id }
+      }),
+      finishOAuth: Effect.fn("Connections.finishOAuth")(function* (context, finish) {
+        const state = stateOf(finish.search)
+        const [open] =
+          state === undefined
+            ? []
+            : yield* Effect.orDie(ConnectionAuthorizationRow.some(
+                sql,
+                "connection_id"
+              )`SELECT connection_id FROM connection_authorizations
+                WHERE state_hash = ${secretHash(state)}`)
+        if (open === undefined) return yield* nothingOpen
+        return yield* command(open.connection_id, "FinishAuthorization", { context, finish })
+      }),
+      failing: Effect.fn("Connections.failing")(function* (workspaceId) {
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+          AND oauth_fault IS NOT NULL ORDER BY created_at, id`
+        const at = yield* nowUntil(rows.map(expiryOf))
+        return rows.map((row) => toConnection(row, at))
+      }, Effect.orDie),
+      helpers: Effect.succeed(helpers.map(({ helper }) => helper)),
+      recipes: Effect.succeed(credentialRecipes)
+    })
+  })
+)

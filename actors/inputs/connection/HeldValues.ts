@@ -1,0 +1,182 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { type ConnectionSecrets, ConnectionStore, decodeSecrets, encodeSecrets } from "./ConnectionStore.ts"
+import { type ConnectionTokenPair, ConnectionTokens, decodeTokens, encodeTokens } from "./ConnectionTokens.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
+import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import type { ConnectionId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+
+const { workspace_id } = ConnectionRow.columns
+const FormerValues = rowShape({ ...FormerValuesRow.columns, workspace_id })
+const FormerTokens = rowShape({ ...FormerTokensRow.columns, workspace_id })
+
+const place = (id: string, workspaceId: WorkspaceId | null, version: number) => ({
+  table: "former_connection_values",
+  column: "sealed_values",
+  workspaceId,
+  rowId: `${id} ${version}`
+})
+
+const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText> => [
+  ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
+  ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
+]
+
+const tokenPlace = (id: string, workspaceId: WorkspaceId | null, generation: number) => ({
+  table: "former_connection_tokens",
+  column: "sealed_tokens",
+  workspaceId,
+  rowId: `${id} ${generation}`
+})
+
+const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): ReadonlyArray<SecretText> => [
+  { origin: "oauth.access_token", value: Redacted.make(accessToken) },
+  ...(refreshToken === undefined ? [] : [{ origin: "oauth.refresh_token", value: Redacted.make(refreshToken) }])
+]
+
+/**
+ * Which Run was given which values of a Connection, and the values that a rotation has replaced since: a Run that still has the
+ * old ones may print them, so they are redacted until it finishes. The only writer of `connection_holds`,
+ * `former_connection_values` and `former_connection_tokens`.
+ */
+export class HeldValues extends Context.Service<
+  HeldValues,
+  {
+    /** Records that a Run receives exactly these values, in the transaction that read the row. */
+    readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
+    /** Keeps replaced values for the Runs that hold them, if any, in the transaction that replaces them. */
+    readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
+    /** Likewise keeps tokens that are about to be replaced. */
+    readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
+    /** Strings to redact: a Connection's replaced values that a Run still holds, and tokens that Runs never receive. */
+    readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
+    /**
+     * Strings to redact: the values that have replaced those a Run received. Both old and new are redacted from what it
+     * publishes.
+     */
+    readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
+    /** Whether a Run received values that only a pool has: they cannot be recognised here in its output. */
+    readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
+    /** Deletes what Runs no longer need. */
+    readonly release: Effect.Effect<void>
+  }
+>()("svc/actors/connection/HeldValues") {
+  static readonly layer = Layer.effect(
+    HeldValues,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const connections = yield* ConnectionStore
+      const tokens = yield* ConnectionTokens
+
+      const hold = Effect.fnUntraced(function* (runId: RunId, row: ConnectionRow) {
+        const { id, token_generation, version } = row
+        const held = { run_id: runId, connection_id: id, version, token_generation }
+        yield* sql`INSERT INTO connection_holds ${ConnectionHoldRow.values(sql, held)} ON CONFLICT DO NOTHING`
+      }, Effect.orDie)
+
+      const keep = Effect.fn("HeldValues.keep")(function* (
+        row: ConnectionRow,
+        secrets: Redacted.Redacted<ConnectionSecrets>
+      ) {
+        // This includes a Run with older values: every later value is redacted from what the Run publishes.
+        const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
+          WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
+        if (holders.length === 0) return
+        yield* sql`INSERT INTO former_connection_values ${FormerValuesRow.values(sql, {
+          connection_id: row.id,
+          version: row.version,
+          sealed_values: yield* vault.seal(
+            place(row.id, row.workspace_id, row.version),
+            Redacted.make(encodeSecrets(Redacted.value(secrets)))
+          )
+        })} ON CONFLICT DO NOTHING`
+      }, Effect.orDie)
+
+      const keepTokens = Effect.fn("HeldValues.keepTokens")(function* (row: ConnectionRow) {
+        const replaced = yield* tokens.read(row)
+        if (Option.isNone(replaced)) return
+        const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
+          WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
+        if (holders.length === 0) return
+        yield* sql`INSERT INTO former_connection_tokens ${FormerTokensRow.values(sql, {
+          connection_id: row.id,
+          token_generation: row.token_generation,
+          sealed_tokens: yield* vault.seal(
+            tokenPlace(row.id, row.workspace_id, row.token_generation),
+            Redacted.make(encodeTokens(Redacted.value(replaced.value)))
+          )
+        })}`
+      }, Effect.orDie)
+
+      const presentTokens = Effect.fnUntraced(function* (row: ConnectionRow | undefined) {
+        const present = row === undefined ? Option.none() : yield* tokens.read(row)
+        return Option.isNone(present) ? [] : tokenTexts(Redacted.value(present.value))
+      })
+
+      const formerTokens = Effect.fnUntraced(function* (connectionId: ConnectionId) {
+        const rows = yield* FormerTokens.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_tokens f
+          JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
+        const texts = yield* Effect.forEach(rows, (row) =>
+          vault.openText(tokenPlace(row.connection_id, row.workspace_id, row.token_generation), row.sealed_tokens).pipe(
+            Effect.flatMap((text) => decodeTokens(Redacted.value(text))),
+            Effect.map(tokenTexts)
+          )
+        )
+        return texts.flat()
+      })
+
+      const former = Effect.fn("HeldValues.former")(function* (connectionId: ConnectionId) {
+        const rows = yield* FormerValues.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_values f
+          JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
+        const texts = yield* Effect.forEach(rows, (row) =>
+          vault.openText(place(row.connection_id, row.workspace_id, row.version), row.sealed_values).pipe(
+            Effect.flatMap((text) => decodeSecrets(Redacted.value(text))),
+            Effect.map(textsOf)
+          )
+        )
+        const present = yield* presentTokens(yield* connections.find(connectionId))
+        return [...texts.flat(), ...(yield* formerTokens(connectionId)), ...present]
+      }, Effect.orDie)
+
+      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: RunId) {
+        const renewed = yield* ConnectionRow.some(sql, "id")`SELECT DISTINCT c.id FROM connection_holds h
+          JOIN connections c ON c.id = h.connection_id
+            AND (c.version > h.version OR c.token_generation > h.token_generation) WHERE h.run_id = ${runId}`
+        const texts = yield* Effect.forEach(renewed, ({ id }) =>
+          Effect.gen(function* () {
+            const row = yield* connections.find(id)
+            if (row === undefined) return []
+            const values = textsOf(Redacted.value(yield* connections.secrets(row)))
+            // For a revoked Connection, the last values are among the former ones, which include its former tokens.
+            return [...values, ...(yield* presentTokens(row)), ...(yield* former(id))]
+          })
+        )
+        return texts.flat()
+      }, Effect.orDie)
+
+      const holdsUnknown = Effect.fnUntraced(function* (runId: RunId) {
+        const rows = yield* sql`SELECT 1 AS one FROM connection_holds h
+          JOIN connections c ON c.id = h.connection_id AND c.provided_name IS NOT NULL
+          WHERE h.run_id = ${runId} LIMIT 1`
+        return rows.length > 0
+      }, Effect.orDie)
+
+      const release = Effect.gen(function* () {
+        yield* sql`DELETE FROM connection_holds WHERE NOT EXISTS (SELECT 1 FROM runs r
+          WHERE r.id = connection_holds.run_id AND r.status IN ('queued', 'running'))`
+        yield* sql`DELETE FROM former_connection_values WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
+          WHERE h.connection_id = former_connection_values.connection_id AND h.version <= former_connection_values.version)`
+        yield* sql`DELETE FROM former_connection_tokens WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
+          WHERE h.connection_id = former_connection_tokens.connection_id
+            AND h.token_generation <= former_connection_tokens.token_generation)`
+      }).pipe(transaction(sql))
+
+      return HeldValues.of({ hold, keep, keepTokens, former, renewedSince, holdsUnknown, release })
+    })
+  )
+}

@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import type { ProvidedBy } from "../../../schema/agent/ProvidedName.ts"
+import type { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { genericRecipeId } from "./CredentialRecipes.ts"
+
+/** What the pool of a Connection provides for it; `undefined` if its values are sealed here. */
+export const providedOf = ({
+  provided_name: name,
+  provided_pool: pool
+}: Pick<ConnectionRow, "provided_name" | "provided_pool">): ProvidedBy | undefined =>
+  name === null || pool === null ? undefined : { pool, name }
+
+type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
+
+/**
+ * Why a new Connection cannot leave its values to a pool. Anything that needs a value on the control plane is refused with the
+ * reason.
+ */
+export const poolCredentialsProblem = ({
+  authMode,
+  files = [],
+  kind = "provider",
+  origins,
+  providedBy,
+  recipeId = genericRecipeId,
+  values = {}
+}: Asked): string | undefined => {
+  if (providedBy === undefined) return undefined
+  if (kind !== "provider" || origins !== undefined) {
+    return "providedBy: repositories are fetched by the control plane, which never has what a pool provides."
+  }
+  if (providedBy.pool === localPool) {
+    return `providedBy.pool: ${localPool} is the control plane itself; give it the values instead.`
+  }
+  if (files.length + Object.keys(values).length > 0) {
+    return "providedBy: the values stay with the agents of the pool; leave values and files out."
+  }
+  return recipeId !== genericRecipeId || authMode !== undefined
+    ? "providedBy: a recipe says which values the control plane has to be given; leave recipeId and authMode out."
+    : undefined
+}
+
+/** Whether the operator lets a Workspace use what a pool provides. */
+export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceId | null, { name, pool }: ProvidedBy) {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* Effect.orDie(sql`SELECT 1 AS one FROM agent_pool_provisions v
+    JOIN agent_pool_workspaces w ON w.pool = v.pool AND w.workspace_id = v.workspace_id
+    JOIN agent_pools p ON p.name = v.pool AND p.archived_at IS NULL
+    WHERE v.pool = ${pool} AND v.name = ${name} AND v.workspace_id = ${workspaceId}`)
+  return found.length > 0
+})
+
+/** A pool that does not exist gets the same response: which pools exist is not public. */
+export const notProvided = ({ name, pool }: ProvidedBy): string =>
+  `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

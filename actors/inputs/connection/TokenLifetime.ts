@@ -1,0 +1,56 @@
+import { Duration } from "effect"
+import type { GrantedTokens } from "../../../runner/oauth/AuthorizationServer.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
+import type { DeclaredHelper } from "./OAuthHelpers.ts"
+
+/** For a server that issues a refresh token without the lifetime of the access token. */
+const assumedLifetime = Duration.hours(1)
+/**
+ * A Run should not outlive its token: a token that has less than this left, or less than half of its lifetime, is renewed first.
+ */
+const longestNotice = Duration.minutes(30)
+/** A token with less time left than this is useless. */
+const shortestUse = Duration.minutes(1)
+
+const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
+
+/** Metadata recorded about new tokens, without the tokens themselves. */
+export const storedOAuth = (
+  {
+    helper,
+    server
+  }: {
+    readonly helper: Pick<DeclaredHelper["helper"], "id" | "scopes">
+    readonly server: Pick<DeclaredHelper["server"], "issuer">
+  },
+  { expiresIn, refreshToken, scopes }: Pick<GrantedTokens, "expiresIn" | "refreshToken" | "scopes">,
+  at: string
+): StoredOAuth => {
+  const lifetime =
+    expiresIn === undefined
+      ? refreshToken === undefined
+        ? undefined
+        : Duration.toMillis(assumedLifetime)
+      : Math.min(expiresIn, 10 * 365 * 86_400) * 1000
+  return {
+    helperId: helper.id,
+    issuer: server.issuer,
+    scopes: scopes ?? helper.scopes,
+    refreshable: refreshToken !== undefined,
+    grantedAt: at,
+    ...(lifetime === undefined ? {} : { accessTokenExpiresAt: after(at, lifetime) })
+  }
+}
+
+const remaining = (expiresAt: string, at: string) => Date.parse(expiresAt) - Date.parse(at)
+
+/** Whether to renew the access token before a Run receives it. */
+export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOAuth, at: string): boolean => {
+  if (!refreshable || accessTokenExpiresAt === undefined) return false
+  const half = remaining(accessTokenExpiresAt, grantedAt) / 2
+  return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
+}
+
+/** Whether the access token is valid for a while without renewal. */
+export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
+  accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

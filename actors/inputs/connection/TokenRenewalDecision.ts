@@ -1,0 +1,86 @@
+import { Redacted } from "effect"
+import type { OAuthFailure } from "../../../runner/oauth/AuthorizationServer.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { effectiveStatus, isUsable } from "./ConnectionStore.ts"
+import { type ConnectionTokenPair, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
+import type { DeclaredHelper } from "./OAuthHelpers.ts"
+import { isDue, stillServes } from "./TokenLifetime.ts"
+
+export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
+
+/** What to do with the access token of a Connection before the Connection is used. */
+export type RenewalNeed<Row> =
+  | { readonly kind: "none" }
+  /** Only a person can retry, by connecting it again. */
+  | { readonly kind: "refused"; readonly why: string | undefined }
+  | { readonly kind: "renew"; readonly row: Row; readonly oauth: StoredOAuth }
+
+export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_at" | "oauth" | "oauth_fault">>(
+  row: Row | undefined,
+  at: string
+): RenewalNeed<Row> => {
+  const oauth = row === undefined ? undefined : oauthOf(row)
+  if (row === undefined || oauth === undefined) return { kind: "none" }
+  if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
+  // Other problems with the Connection are reported where it is used.
+  if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
+  return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
+}
+
+/** The helper and the refresh token for a renewal; none if the operator no longer declares the helper for that server. */
+export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
+  { issuer }: Pick<StoredOAuth, "issuer">,
+  tokens: Redacted.Redacted<ConnectionTokenPair> | undefined,
+  declared: Helper | undefined
+) => {
+  const refreshToken = tokens === undefined ? undefined : Redacted.value(tokens).refreshToken
+  return refreshToken === undefined || declared === undefined || declared.server.issuer !== issuer
+    ? undefined
+    : { declared, refreshToken: Redacted.make(refreshToken) }
+}
+
+/** The result of a failed renewal. */
+export interface RenewalSetback {
+  readonly message: string
+  /** The authorization itself is no longer valid. */
+  readonly isLasting: boolean
+  /** The server did nothing, so the old refresh token is still valid. */
+  readonly hadNoEffect: boolean
+}
+
+export const renewalSetback = (
+  displayName: string,
+  { renewingSince }: Pick<StoredOAuth, "renewingSince">,
+  { error, message, reason }: Pick<OAuthFailure, "error" | "message" | "reason">
+): RenewalSetback => {
+  const name = JSON.stringify(displayName)
+  // After a lost response, it is unknown whether the refresh token still works.
+  const hadNoEffect = reason !== "unanswered" && reason !== "invalid"
+  if (error !== "invalid_grant") {
+    const why = `The access token of the Connection ${name} could not be renewed: ${message}`
+    return { message: why, isLasting: false, hadNoEffect }
+  }
+  const lost =
+    renewingSince === undefined
+      ? ""
+      : " An earlier renewal was interrupted before its answer was recorded, and the server does not take the same refresh token twice."
+  const why = `The authorization of the Connection ${name} is not valid any more: ${message}${lost} ${reconnect}`
+  return { message: why, isLasting: true, hadNoEffect }
+}
+
+/** While a server is unreachable, the current access token is used until it expires. */
+export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): boolean =>
+  isLasting || !stillServes(oauth, at)
+
+type Renewable = Pick<ConnectionRow, "version" | "token_generation">
+
+/** Whether the Connection is still the one that the tokens were requested for. */
+export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
+  row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
+
+/** A server that does not rotate refresh tokens returns none on renewal (RFC 6749 6): the old one remains in use. */
+export const refreshTokenAfter = (
+  given: Redacted.Redacted | undefined,
+  { refreshToken }: { readonly refreshToken?: string | undefined }
+): Redacted.Redacted | undefined => given ?? (refreshToken === undefined ? undefined : Redacted.make(refreshToken))

@@ -1,0 +1,53 @@
+import { Context, Effect, Layer } from "effect"
+import { ConnectionActor } from "../../../schema/commands/ConnectionActor.ts"
+import type { ConnectionId } from "../../../schema/records/Ids.ts"
+import { commandsTo } from "../../Actor.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
+
+/** Keeps the tokens of Connections in sync with their authorization servers. */
+export class TokenRenewals extends Context.Service<
+  TokenRenewals,
+  {
+    /**
+     * Renews access tokens that are about to expire, before a Run receives them. Returns why Connections cannot be used, by id.
+     * Never call it within a transaction: it contacts a server.
+     */
+    readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
+    /** Revokes the tokens of ended Connections at their servers, where this has not yet succeeded. */
+    readonly revokeEnded: Effect.Effect<void>
+  }
+>()("svc/actors/connection/TokenRenewals") {
+  static readonly layer = Layer.effect(
+    TokenRenewals,
+    Effect.gen(function* () {
+      const command = yield* commandsTo(ConnectionActor)
+      const sql = yield* ReadSql
+      return TokenRenewals.of({
+        renew: Effect.fn("TokenRenewals.renew")(function* (connectionIds) {
+          const problems = new Map<string, string>()
+          for (const id of new Set(connectionIds)) {
+            const made = yield* sql`SELECT id FROM connections WHERE id = ${id} AND oauth IS NOT NULL`
+            if (made.length === 0) continue
+            const { problem } = yield* command(id, "RenewTokens", undefined)
+            if (problem !== undefined) problems.set(id, problem)
+          }
+          return problems
+        }, Effect.orDie),
+        revokeEnded: Effect.gen(function* () {
+          const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
+            WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
+          // One unreadable Connection must not prevent the others from being revoked.
+          yield* Effect.forEach(
+            ended,
+            ({ id }) =>
+              Effect.catchCause(command(id, "RevokeTokens", undefined), (cause) =>
+                Effect.logError(`The tokens of the Connection ${id} could not be given back`, cause)
+              ),
+            { discard: true }
+          )
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}

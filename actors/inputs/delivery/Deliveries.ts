@@ -1,0 +1,208 @@
+import { Context, Effect, Layer, type Redacted } from "effect"
+import type { RunVariable } from "../../../runner/execution/RunJob.ts"
+import type { CompiledRequirement } from "../../../schema/manifest/CompiledInstall.ts"
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
+import { InterfaceConsumption } from "./InterfaceConsumption.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { type DeliveredValues, deliveredVariables, introspectionShape, secretShapes } from "./DeliveredVariables.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from "./DeliverySidecar.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
+import { IdentityCapability } from "./IdentityCapability.ts"
+import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+
+/** A Capsule with the configuration under which a Run was created. */
+export interface DeliverySubject {
+  readonly capsule: GuardedCapsuleRow
+  readonly requires: ReadonlyArray<CompiledRequirement>
+  /** The inputs declared by the Run's commit. */
+  readonly variables: ReadonlyArray<DeclaredVariable>
+}
+
+/** The values for a Run. `resolved` goes into the sidecar once the plan is reviewable. */
+export interface PlannedDeliveries {
+  readonly variables: ReadonlyMap<string, RunVariable>
+  readonly resolved: ResolvedDeliveries
+}
+
+const drift = refused(
+  "delivery_drift",
+  "What the host delivers to this Capsule is not what the plan was reviewed with: endpoint, identity, secrets, configuration or epoch have moved. Nothing was executed; plan again."
+)
+
+/**
+ * Delivers what a configuration requires from the host: resolved at plan time, pinned in the plan's private sidecar, and compared
+ * again before the apply's tool starts. Anything missing, ambiguous or different fails closed.
+ */
+export class Deliveries extends Context.Service<
+  Deliveries,
+  {
+    /**
+     * Called before a plan or drift check: returns the variables that the host fills in. A destroy uses those of the last apply.
+     */
+    readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
+    /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
+    readonly pin: (
+      run: RunRow,
+      subject: Pick<DeliverySubject, "capsule" | "requires">,
+      resolved: ResolvedDeliveries
+    ) => Effect.Effect<void, DeliveryRefused>
+    /** Called before an apply's tool starts. Returns the variables that the plan received. */
+    readonly verify: (
+      run: RunRow,
+      subject: DeliverySubject
+    ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
+    /** The values of the last apply. Creates nothing, so it fails once a generated secret has been erased. */
+    readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
+    /**
+     * Runs in the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not
+     * take effect, since a completed apply is never undone because of that.
+     */
+    readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
+    /** Runs in the transaction that settles a terminal destroy. */
+    readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
+    /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values stay sealed. */
+    readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
+  }
+>()("svc/actors/delivery/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const endpoints = yield* Endpoints
+  const secrets = yield* GeneratedSecrets
+  const identity = yield* IdentityCapability
+  const sidecar = yield* DeliverySidecar
+  const consumption = yield* InterfaceConsumption
+
+  const kindOf = (requires: ReadonlyArray<CompiledRequirement>, kind: CompiledRequirement["kind"]) =>
+    requires.some((requirement) => requirement.kind === kind)
+
+  const gathered = Effect.fnUntraced(function* (
+    shapes: ReadonlyArray<SecretShape>,
+    read: (shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
+  ) {
+    const found = new Map<string, Redacted.Redacted<string>>()
+    for (const shape of shapes) {
+      const value = yield* read(shape)
+      if (value === undefined) return yield* drift
+      found.set(shape.target, value)
+    }
+    return found
+  })
+
+  const planned = Effect.fnUntraced(function* (
+    { requires, variables }: DeliverySubject,
+    resolved: ResolvedDeliveries,
+    found: DeliveredValues["secrets"]
+  ) {
+    const { endpoint, identity } = resolved
+    const delivered = yield* Effect.fromResult(
+      deliveredVariables(requires, { endpoint, identity, secrets: found }, variables)
+    )
+    return { variables: delivered, resolved }
+  })
+
+  const fresh = Effect.fnUntraced(function* (run: RunRow, subject: DeliverySubject) {
+    const { capsule, requires } = subject
+    const endpoint = kindOf(requires, "http.endpoint") ? yield* endpoints.resolve(capsule) : undefined
+    const values = !kindOf(requires, "identity.oidc")
+      ? undefined
+      : endpoint === undefined
+        ? yield* refused("endpoint_not_available", "An OpenID identity needs an HTTP endpoint.")
+        : yield* identity.pin(run.id, capsule.id, endpoint)
+    const shapes = secretShapes(requires)
+    const found = yield* gathered(shapes, (shape) => secrets.obtain(capsule, shape))
+    const resolved = {
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(values === undefined ? {} : { identity: values }),
+      secrets: shapes
+    }
+    return yield* planned(subject, resolved, found)
+  })
+
+  const resolve = Effect.fn("Deliveries.resolve")(function* (run: RunRow, subject: DeliverySubject) {
+    if (run.type === "plan" || subject.requires.length === 0) return yield* fresh(run, subject)
+    const last = yield* sidecar.lastApplied(subject.capsule.id)
+    if (last === undefined) return yield* fresh(run, subject)
+    const { consumed: _, ...resolved } = last
+    // The last apply may have had different secrets from those the configuration requires now; the current module gets its own.
+    const shapes = secretShapes(subject.requires)
+    const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
+    return yield* planned(subject, { ...resolved, secrets: shapes }, found)
+  })
+
+  const pin = Effect.fn("Deliveries.pin")(function* (
+    run: RunRow,
+    { capsule, requires }: Pick<DeliverySubject, "capsule" | "requires">,
+    resolved: ResolvedDeliveries
+  ) {
+    if (requires.length === 0) return
+    const consumed = run.type === "plan" ? yield* consumption.resolve(run, capsule, requires) : []
+    yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
+  })
+
+  /** Checks everything that can change between review and apply. */
+  const reverify = Effect.fnUntraced(function* (planRunId: RunId, subject: DeliverySubject, pinned: PinnedDeliveries) {
+    const { capsule, requires } = subject
+    if (pinned.endpoint !== undefined) {
+      const endpoint = yield* endpoints.resolve(capsule)
+      if (canonicalJson({ ...endpoint }) !== canonicalJson(pinned.endpoint)) return yield* drift
+    }
+    if (pinned.identity !== undefined) yield* identity.check(planRunId, capsule.id)
+    yield* consumption.check(capsule, requires, pinned.consumed)
+  })
+
+  const verify = Effect.fn("Deliveries.verify")(function* (run: RunRow, subject: DeliverySubject) {
+    const { capsule, requires } = subject
+    if (requires.length === 0) return new Map<string, RunVariable>()
+    const planRunId = run.plan_run_id
+    if (planRunId === null) return yield* drift
+    const pinned = yield* sidecar.verified(planRunId, capsule)
+    if (pinned === undefined) return yield* drift
+    if (run.type === "apply") yield* reverify(planRunId, subject, pinned)
+    const found = yield* gathered(pinned.secrets, (shape) => secrets.find(capsule, shape))
+    return (yield* planned(subject, pinned, found)).variables
+  })
+
+  const lastGiven = Effect.fn("Deliveries.lastGiven")(function* (subject: DeliverySubject) {
+    const last = yield* sidecar.lastApplied(subject.capsule.id)
+    if (last === undefined) return new Map<string, RunVariable>()
+    const found = yield* gathered(last.secrets, (shape) => secrets.find(subject.capsule, shape))
+    return (yield* planned(subject, last, found)).variables
+  })
+
+  const released = Effect.fn("Deliveries.released")(function* (capsuleId: CapsuleId) {
+    yield* consumption.release(capsuleId)
+    yield* identity.retire(capsuleId)
+  })
+
+  return Deliveries.of({
+    resolve,
+    pin,
+    verify,
+    lastGiven,
+    applied: Effect.fn("Deliveries.applied")(function* (run, capsule) {
+      const planRunId = run.plan_run_id
+      const pinned = yield* sidecar.verified(planRunId, capsule)
+      yield* consumption.activate(capsule.id, pinned?.consumed ?? [])
+      const shape = introspectionShape(pinned?.secrets ?? [])
+      const secret = shape === undefined ? undefined : yield* secrets.find(capsule, shape)
+      return yield* identity.register(planRunId, capsule.id, secret).pipe(
+        Effect.as([]),
+        Effect.catch(({ message }) => Effect.succeed([message]))
+      )
+    }),
+    released,
+    destroyed: Effect.fn("Deliveries.destroyed")(function* (capsuleId) {
+      yield* released(capsuleId)
+      yield* secrets.drop(capsuleId)
+    })
+  })
+})

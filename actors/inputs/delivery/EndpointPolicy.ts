@@ -1,0 +1,96 @@
+import { Array as Arr, Context, Result, Schema } from "effect"
+import { CallbackPath } from "../../../schema/manifest/RequirementDeclaration.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+
+/**
+ * An https URL in its canonical spelling, without credentials, query or fragment; an origin is written without its trailing
+ * slash.
+ */
+const isEndpointUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  if (url === null || url.protocol !== "https:" || url.username !== "" || url.password !== "") return false
+  if (/[?#\\]/.test(text)) return false
+  return text === url.origin || (text === url.href && url.pathname !== "/")
+}
+
+const plainText = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(253),
+  Schema.isPattern(/^[!-~]+$/, { description: "visible ASCII without spaces" })
+)
+
+/**
+ * The operator's assignment of an address to one Capsule. Every name is written out: the service neither invents hostnames nor
+ * fills in templates.
+ *
+ * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with that name and environment
+ * - `url`: canonical https URL, such as `https://app.example.com`
+ * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
+ * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, in addition to `url` itself
+ */
+export const EndpointAssignment = Schema.Struct({
+  workspace: Schema.String,
+  project: Schema.optionalKey(Schema.String),
+  capsule: Schema.String,
+  environment: Schema.String,
+  url: Schema.String.check(
+    Schema.isMaxLength(2048),
+    Schema.makeFilter(isEndpointUrl, {
+      description: "a canonical https URL such as https://app.example.com, without credentials, query or fragment"
+    })
+  ),
+  subdomain: Schema.optionalKey(plainText),
+  routePattern: Schema.optionalKey(plainText),
+  postLogoutPaths: Schema.optionalKey(Schema.Array(CallbackPath).check(Schema.isMaxLength(8)))
+})
+export type EndpointAssignment = typeof EndpointAssignment.Type
+
+/**
+ * The Capsules to which the operator assigns an address. Empty by default, in which case a module that needs an address cannot be
+ * planned. Read at the point of use, since a reload changes it.
+ */
+export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
+  "svc/actors/delivery/EndpointPolicy",
+  { defaultValue: () => ({ endpoints: [] }) }
+)
+
+/** A Capsule as assignments name it. `homonyms`: existing Capsules with the same name and environment in other Projects. */
+export interface EndpointOwner {
+  readonly workspace: string
+  readonly project: string
+  readonly capsule: string
+  readonly environment: string
+  readonly homonyms: number
+}
+
+/** The Capsule's only assignment. A missing assignment or an ambiguous policy is refused. */
+export const assignedEndpoint = (
+  endpoints: ReadonlyArray<EndpointAssignment>,
+  owner: EndpointOwner
+): Result.Result<EndpointAssignment, DeliveryRefused> => {
+  const matches = endpoints.filter(
+    (entry) =>
+      entry.workspace === owner.workspace &&
+      entry.capsule === owner.capsule &&
+      entry.environment === owner.environment &&
+      (entry.project === undefined || entry.project === owner.project)
+  )
+  if (!Arr.isReadonlyArrayNonEmpty(matches)) {
+    return Result.fail(
+      refused(
+        "endpoint_not_available",
+        "The module needs an HTTP endpoint, and the operator has assigned none to this Capsule. Ask the operator to assign one to its Workspace, name and environment, then plan again."
+      )
+    )
+  }
+  const [only, ...others] = matches
+  if (others.length > 0 || (only.project === undefined && owner.homonyms > 0)) {
+    return Result.fail(
+      refused(
+        "endpoint_ambiguous",
+        "The operator's endpoint assignments fit this Capsule in more than one way. The assignment has to name the Project."
+      )
+    )
+  }
+  return Result.succeed(only)
+}

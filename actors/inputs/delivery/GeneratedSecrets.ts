@@ -1,0 +1,109 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url, Hex } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import { derivedId, now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import type { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { GeneratedSecretRow } from "./DeliveryRow.ts"
+
+/** One `secret.generated` requirement: its target and its shape. */
+export interface SecretShape {
+  /** `variable:NAME` or `binding:NAME`. */
+  readonly target: string
+  readonly bytes: number
+  readonly encoding: "hex" | "base64url"
+}
+
+interface Owner {
+  readonly id: CapsuleId
+  readonly workspace_id: WorkspaceId
+}
+
+const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
+  derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
+
+/** Where a generated secret is sealed. */
+export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
+  table: "generated_secrets",
+  column: "sealed_value",
+  workspaceId,
+  rowId: id
+})
+
+/**
+ * Secrets that the host generates for a Capsule: random, created once per target, and the same for every later plan, whatever its
+ * configuration. They leave svc only for Runs.
+ */
+export class GeneratedSecrets extends Context.Service<
+  GeneratedSecrets,
+  {
+    /** The secret with that shape; created if the Capsule has none. */
+    readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
+    /** Returns the same secret, but never creates it. */
+    readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
+    /** Gives a new Capsule a secret that another installation generated, in the transaction that creates the Capsule. */
+    readonly keep: (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) => Effect.Effect<void>
+    /** Runs after a terminal destroy, in its transaction. */
+    readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
+  }
+>()("svc/actors/delivery/GeneratedSecrets") {
+  static readonly layer = Layer.effect(
+    GeneratedSecrets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      const find = Effect.fn("GeneratedSecrets.find")(function* (capsule: Owner, shape: SecretShape) {
+        const id = idOf(capsule.id, shape)
+        const [row] = yield* GeneratedSecretRow.some(sql, "sealed_value")`SELECT sealed_value FROM generated_secrets
+          WHERE id = ${id} AND capsule_id = ${capsule.id}`
+        return row === undefined
+          ? undefined
+          : yield* vault.openText(generatedPlace(capsule.workspace_id, id), row.sealed_value)
+      }, Effect.orDie)
+
+      const mint = Effect.fnUntraced(function* (capsule: Owner, shape: SecretShape) {
+        const bytes = yield* random.randomBytes(shape.bytes)
+        const text = shape.encoding === "hex" ? Hex.encode(bytes) : Base64Url.encode(bytes)
+        yield* keep(capsule, shape, Redacted.make(text))
+      })
+
+      const keep = Effect.fnUntraced(function* (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) {
+        const id = idOf(capsule.id, shape)
+        yield* sql`INSERT INTO generated_secrets ${GeneratedSecretRow.values(sql, {
+          id,
+          workspace_id: capsule.workspace_id,
+          capsule_id: capsule.id,
+          target: shape.target,
+          bytes: shape.bytes,
+          encoding: shape.encoding,
+          sealed_value: yield* vault.seal(generatedPlace(capsule.workspace_id, id), text),
+          created_at: yield* now
+        })} ON CONFLICT (id) DO NOTHING`
+      }, Effect.orDie)
+
+      // The row decides: if two callers create a secret at the same time, one value is kept, and both receive it.
+      const obtain = Effect.fn("GeneratedSecrets.obtain")(
+        function* (capsule: Owner, shape: SecretShape) {
+          const known = yield* find(capsule, shape)
+          if (known !== undefined) return known
+          yield* mint(capsule, shape)
+          const minted = yield* find(capsule, shape)
+          return minted ?? (yield* Effect.die(new Error(`The generated secret of ${capsule.id} was not stored`)))
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      return GeneratedSecrets.of({
+        obtain,
+        find,
+        keep,
+        drop: (capsuleId) =>
+          sql`DELETE FROM generated_secrets WHERE capsule_id = ${capsuleId}`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,55 @@
+import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
+import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { CapsuleRow } from "./CapsuleRow.ts"
+import { authorityMoved } from "./AuthorityColumns.ts"
+
+type Plan = Pick<
+  RunRow,
+  | "type"
+  | "status"
+  | "used_by_run_id"
+  | "approved_at"
+  | "expires_at"
+  | "execution_authority_epoch"
+  | "install_config_id"
+  | "base_state_generation"
+>
+
+type Capsule = Pick<
+  CapsuleRow,
+  "status" | "execution_authority_epoch" | "install_config_id" | "current_state_generation"
+>
+
+/**
+ * Why a plan cannot be applied at the given time (ISO 8601), judging by its row and its Capsule's; `undefined` if they do not
+ * prevent it. Everything that applies a plan checks here: a person, a group, and a Capsule that follows its lane.
+ */
+export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
+  if (!isPlan(plan.type)) return failedPrecondition("Only a plan, destroy plan or restore can be applied.")
+  if (plan.used_by_run_id !== null) {
+    return new ApiError({
+      code: "run_conflict",
+      message: "This plan has been applied already. Each plan is usable once; plan again."
+    })
+  }
+  if (plan.status === "waiting_approval") {
+    return failedPrecondition("The plan is not approved yet. Review and approve it first.")
+  }
+  if (plan.status !== "succeeded" || plan.approved_at === null) {
+    return failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
+  }
+  // Judged by the clock: the job that ends such plans might be running late.
+  if (plan.expires_at !== null && plan.expires_at <= at) {
+    return failedPrecondition("The plan has expired and cannot be applied. Plan again.")
+  }
+  if (!isInService(capsule.status)) return failedPrecondition(`The Capsule is ${capsule.status}.`)
+  if (authorityMoved(plan, capsule)) {
+    return new ApiError({
+      code: "guard_conflict",
+      message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
+    })
+  }
+  return undefined
+}

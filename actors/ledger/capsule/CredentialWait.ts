@@ -1,0 +1,66 @@
+import { CredentialWait } from "../../../schema/records/Capsule.ts"
+import type { ConnectionStatus } from "../../../schema/records/Connection.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import type { ProviderResolution } from "../../../schema/records/Provider.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+
+export const CredentialWaitJson = jsonText(CredentialWait)
+
+/** What to do, and for whom, after a change to the Connection that a Capsule is waiting for. */
+export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
+
+/** What a Run encountered, apart from its resolution. */
+export interface CredentialObstacle {
+  /** The operator does not allow the provider. */
+  readonly isDenied: boolean
+  /** What a pool provides cannot be used by the Workspace, or by Runs in this pool. */
+  readonly isOfPool: boolean
+  /** The bound Connection. */
+  readonly connection: ConnectionStatus | undefined
+}
+
+const turnOf = (
+  { connectionId, status }: ProviderResolution,
+  { connection, isDenied, isOfPool }: CredentialObstacle
+): Pick<CredentialWait, "turn" | "next"> => {
+  if (isDenied) return { turn: "operator", next: "The operator of this service has to allow the provider." }
+  if (isOfPool) {
+    return {
+      turn: "operator",
+      next: "The operator of this service says who may use what a pool provides, and which pool executes the Capsule."
+    }
+  }
+  if (connectionId === undefined) {
+    return { turn: "admin", next: "An owner or admin binds a Connection with a configuration plan." }
+  }
+  if (connection === "unconfirmed") {
+    return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
+  }
+  // It cannot be restored.
+  if (connection === "revoked") {
+    return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
+  }
+  return {
+    turn: "admin",
+    next:
+      status === "blocked_policy"
+        ? "An owner or admin starts the plan, changes who may use the Connection, or binds another one with a configuration plan."
+        : "An owner or admin renews the Connection, or binds another one with a configuration plan."
+  }
+}
+
+/** What a Capsule is waiting for after this resolution of its Run. */
+export const credentialWaitOf = (
+  run: { readonly id: RunId; readonly since: string },
+  blocked: ProviderResolution,
+  obstacle: CredentialObstacle
+): CredentialWait => ({
+  runId: run.id,
+  since: run.since,
+  provider: blocked.provider,
+  moduleLocalName: blocked.moduleLocalName,
+  ...(blocked.childAlias === undefined ? {} : { childAlias: blocked.childAlias }),
+  ...(blocked.connectionId === undefined ? {} : { connectionId: blocked.connectionId }),
+  reason: blocked.blockedReason ?? "No Connection is bound.",
+  ...turnOf(blocked, obstacle)
+})

@@ -1,0 +1,130 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { InstallConfigId, type RunId } from "../../../schema/records/Ids.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { derivedId } from "../../base/Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { CapsuleRow, type GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import { ConfigSuccession } from "./ConfigSuccession.ts"
+import { bindingsOf } from "./StoredBindings.ts"
+import { derivedConfig } from "./DerivedConfig.ts"
+import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
+import { InstallConfigStore, type LoadedInstallConfig } from "./InstallConfigStore.ts"
+import { baseMoved, operatorMoved, type SnapshotPlace } from "./OperatorAuthority.ts"
+import { OperatorConfigs } from "./OperatorConfigs.ts"
+import { marked } from "./VariableRules.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** Makes Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
+export class OperatorSuccession extends Context.Service<
+  OperatorSuccession,
+  {
+    /** The location of a configuration's snapshot, which selects its base configuration. */
+    readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
+    /**
+     * In the caller's transaction, for a plan that is starting: if the base configuration has changed, the Capsule gets a
+     * successor of its configuration that is compiled with the new base. Returns the resulting Capsule; `undefined` if nothing
+     * has changed. Fails if the module cannot be configured that way.
+     */
+    readonly follow: (
+      capsule: GuardedCapsuleRow,
+      config: LoadedInstallConfig,
+      runId: RunId
+    ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
+    /** Why a Capsule's plan must no longer be applied, because of later decisions by the operator. */
+    readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
+    /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
+    readonly supersedeMoved: Effect.Effect<number>
+  }
+>()("svc/actors/succession/OperatorSuccession") {
+  static readonly layer = Layer.effect(
+    OperatorSuccession,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* SourceStore
+      const configs = yield* InstallConfigStore
+      const succession = yield* ConfigSuccession
+      const ledger = yield* RunLedger
+      const audit = yield* Audit
+      const operator = yield* OperatorConfigs
+      const services = yield* captureServices(InstallConfigCompilation, InstallConfigStore)
+
+      const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id)
+
+      const follow = Effect.fn("OperatorSuccession.follow")(function* (
+        capsule: GuardedCapsuleRow,
+        config: LoadedInstallConfig,
+        runId: RunId
+      ) {
+        const snapshot = yield* placeOf(config)
+        if (snapshot === undefined || !baseMoved(operator, config.config, snapshot, config.row.module_path)) {
+          return undefined
+        }
+        const report = yield* store.findReport(config.row.compatibility_report_id)
+        if (report === undefined) {
+          return yield* failedPrecondition(
+            "The compatibility report of the configuration is gone. Re-adopt the Capsule."
+          )
+        }
+        const derived = yield* derivedConfig(config, snapshot, report)
+        const former = new Set(config.config.operator?.variables)
+        const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
+        const values = { ...Object.fromEntries(given), ...derived.operatorValues }
+        // A second attempt at the same Run finds the first one's result.
+        const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
+        const after = yield* succession.succeed(capsule, {
+          id,
+          workspaceId: capsule.workspace_id,
+          origin: derived.origin,
+          modulePath: config.row.module_path,
+          sourceSnapshotId: config.row.source_snapshot_id ?? undefined,
+          compatibilityReportId: derived.compatibilityReportId,
+          contractDigest: derived.contractDigest,
+          config: { ...derived.config, variables: marked(derived.config.variables, values) },
+          values,
+          bindings: yield* bindingsOf(config.row.id)
+        })
+        yield* audit.append({
+          workspaceId: capsule.workspace_id,
+          actor: { kind: "service" },
+          action: "capsule.follow_operator",
+          target: { kind: "capsule", id: capsule.id },
+          capsuleId: capsule.id,
+          runId,
+          data: {
+            previousInstallConfigId: config.row.id,
+            targetInstallConfigId: id,
+            baseConfigDigest: derived.config.operator?.digest ?? null
+          }
+        })
+        return after
+      }, provideCaptured(services))
+
+      const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
+        // A restore executes nothing; the plan that must follow it is made under the settings in force at that time.
+        if (plan.type === "restore") return undefined
+        const config = yield* configs.load(plan.install_config_id)
+        const place = config === undefined ? undefined : yield* placeOf(config)
+        return config === undefined || place === undefined
+          ? undefined
+          : operatorMoved(operator, plan, config.config, place, capsule.module_path)
+      })
+
+      const supersedeMoved = ledger
+        .supersedeWhere((plan) =>
+          Effect.gen(function* () {
+            const [capsule] = yield* Effect.orDie(
+              CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`
+            )
+            return capsule === undefined ? undefined : yield* planMoved(capsule, plan)
+          })
+        )
+        .pipe(Effect.withSpan("OperatorSuccession.supersedeMoved"))
+
+      return OperatorSuccession.of({ placeOf, follow, planMoved, supersedeMoved })
+    })
+  )
+}

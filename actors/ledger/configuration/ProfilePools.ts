@@ -1,0 +1,25 @@
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { RunPools } from "../run/RunPools.ts"
+import { OperatorConfigs, executionProfile } from "./OperatorConfigs.ts"
+
+const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
+
+/** A new Run uses the pool of its configuration's execution profile, as the operator currently defines it. */
+export const layer = Layer.effect(
+  RunPools,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const operator = yield* OperatorConfigs
+    return Effect.fnUntraced(function* (configId) {
+      // Most installations have no pool and skip the query.
+      if (Object.values(operator.profiles).every(({ pool }) => pool === undefined)) return localPool
+      const [config] = yield* ProfileName.rows(sql)`SELECT json_extract(config, '$.operator.profile') AS profile
+        FROM install_configs WHERE id = ${configId ?? null}`
+      const profile = config?.profile ?? undefined
+      return (profile === undefined ? undefined : executionProfile(operator, profile)?.pool) ?? localPool
+    }, Effect.orDie)
+  })
+)

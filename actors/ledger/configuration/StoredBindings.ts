@@ -1,0 +1,14 @@
+import { Effect } from "effect"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+import { InstallConfigStore } from "./InstallConfigStore.ts"
+
+/** The bindings of a configuration, in the form that its successor inherits. */
+export const bindingsOf = Effect.fnUntraced(function* (installConfigId: InstallConfigId) {
+  const configs = yield* InstallConfigStore
+  return (yield* configs.bindings(installConfigId)).map((row) => ({
+    provider: row.provider,
+    moduleLocalName: row.module_local_name,
+    ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
+    connectionId: row.connection_id
+  }))
+})

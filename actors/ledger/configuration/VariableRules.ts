@@ -1,0 +1,165 @@
+import { Effect, type Schema } from "effect"
+import { holdsRedactionSentinel } from "../../../runner/redaction/RedactionMark.ts"
+import { budgetProblem } from "../../../runner/redaction/SecretBudget.ts"
+import { hidingProblem, type Secret, valueSecrets } from "../../../runner/redaction/SecretRule.ts"
+import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { privateValuesLimits } from "../../../schema/json/JsonLimits.ts"
+import { exceedsJsonLimits, type JsonValueExcess } from "../../../schema/json/JsonValueBounds.ts"
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
+
+/** A whole number that was, or may have been, rounded in JSON: the intended number is unknown. */
+const isRounded = (value: Schema.Json): boolean =>
+  typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
+
+/** Whether a value contains such a number anywhere. */
+export const holdsRoundedNumber = (root: Schema.Json): boolean =>
+  typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
+
+/** A number with more digits than JSON readers keep, written as a string of them; the tool reads up to 150 of them exactly. */
+const longNumber = /^(?=(?:\D*\d){16,150}\D*$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
+
+const excesses: Readonly<Record<JsonValueExcess, string>> = {
+  too_deep: `is nested deeper than ${privateValuesLimits.maxDepth} levels`,
+  too_many_nodes: `holds more than ${privateValuesLimits.maxNodes} values`,
+  key_too_long: `holds a key longer than ${privateValuesLimits.maxKeyBytes} bytes`,
+  string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
+}
+
+/** Why a set of private values exceeds its limits (specification, Limits), checked before anything digests or scans it. */
+const boundsProblem = (values: Schema.Json): string | undefined => {
+  const excess = exceedsJsonLimits(values, privateValuesLimits)
+  if (excess !== undefined) return excesses[excess]
+  return holdsRoundedNumber(values)
+    ? "holds a whole number beyond 9007199254740991, which JSON does not carry exactly; write it as a string of digits"
+    : undefined
+}
+
+/** Whether a value has an input's basic type; null matches every type. */
+export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
+  if (value === null) return true
+  switch (type) {
+    case "string":
+      return typeof value === "string"
+    case "number":
+      return typeof value === "number" || (typeof value === "string" && longNumber.test(value))
+    case "boolean":
+      return typeof value === "boolean"
+    case "json":
+      return true
+  }
+}
+
+/** Limits on the whole set, checked first. */
+export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<void, ApiError> => {
+  const problem = boundsProblem(values)
+  return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
+}
+
+/** A variable and who may set it; `undeclared`: nobody, because the Capsule's manifest does not declare it. */
+export type GovernedVariable = Omit<DeclaredVariable, "origin"> & {
+  readonly origin: DeclaredVariable["origin"] | "undeclared"
+}
+
+/** The variables that another Capsule's Output may fill: those that are neither host-delivered nor derived. */
+export const isFillable = ({ origin }: GovernedVariable): boolean =>
+  origin === "user" || origin === "module_default" || origin === "undeclared"
+
+const manifestInputs = ({ inputs }: StoredConfig["compiled"]): ReadonlySet<string> =>
+  new Set(inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
+
+/**
+ * The variables that an install may set: in a Capsule with a manifest, its user inputs, and required variables that it does not
+ * mention. Configurations from earlier releases also stored the others as set by a person.
+ */
+export const governedVariables = ({
+  compiled,
+  variables
+}: Pick<StoredConfig, "compiled" | "variables">): ReadonlyArray<DeclaredVariable> => {
+  if (compiled.origin !== "repository_manifest") return variables
+  const mentioned = manifestInputs(compiled)
+  return variables.map((variable) =>
+    variable.origin === "user" && !variable.required && !mentioned.has(variable.name)
+      ? { ...variable, origin: "module_default" as const }
+      : variable
+  )
+}
+
+/**
+ * The variables that a configuration plan or a re-adoption may set: in a Capsule with a manifest, only its user inputs
+ * (specification, Configuration plans).
+ */
+export const changeableVariables = ({
+  compiled,
+  variables
+}: Pick<StoredConfig, "compiled" | "variables">): ReadonlyArray<GovernedVariable> => {
+  if (compiled.origin !== "repository_manifest") return variables
+  const mentioned = manifestInputs(compiled)
+  return variables.map((variable) =>
+    isFillable(variable) && !mentioned.has(variable.name) ? { ...variable, origin: "undeclared" as const } : variable
+  )
+}
+
+/** The reason why a person may not set a variable, if there is one. */
+export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
+  switch (origin) {
+    case "user":
+      return undefined
+    case "operator":
+      return "the operator sets this input"
+    case "undeclared":
+      return "the manifest of this commit does not declare this input; commit a manifest that declares it"
+    case "module_default":
+      return "the manifest does not offer this input, so the module's own default holds"
+    default:
+      return "the service fills this input itself"
+  }
+}
+
+/** The variables, each marked with whether it has a value. */
+export const marked = (
+  variables: ReadonlyArray<DeclaredVariable>,
+  values: VariableValues
+): ReadonlyArray<DeclaredVariable> =>
+  variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
+
+/**
+ * Checks the given values against the declared inputs: known names, basic types, none that the service fills in, no redaction
+ * mark, and no secret that could not be hidden. Fails with `invalid_request`, naming the variable but never its value.
+ */
+export const checkValues = Effect.fnUntraced(function* (
+  field: string,
+  declared: ReadonlyArray<GovernedVariable>,
+  values: VariableValues
+): Effect.fn.Return<void, ApiError> {
+  yield* checkBounds(field, values)
+  const known = new Map(declared.map((variable) => [variable.name, variable]))
+  const secrets: Array<Secret> = []
+  for (const [name, value] of Object.entries(values)) {
+    const variable = known.get(name)
+    if (variable === undefined) return yield* invalidRequest(`${field}.${name}: the module declares no such input.`)
+    const refusal = notTheirs(variable)
+    if (refusal !== undefined) return yield* invalidRequest(`${field}.${name}: ${refusal}.`)
+    if (!fits(variable.type, value)) return yield* invalidRequest(`${field}.${name}: expected a ${variable.type}.`)
+    if (holdsRedactionSentinel(value)) {
+      return yield* invalidRequest(
+        `${field}.${name}: holds the redaction mark; give the real value or leave the input out.`
+      )
+    }
+    if (!variable.sensitive) continue
+    const problem = typeof value === "string" || typeof value === "number" ? hidingProblem(String(value)) : undefined
+    if (problem !== undefined) return yield* invalidRequest(`${field}.${name}: ${problem}.`)
+    secrets.push(...valueSecrets(name, value))
+  }
+  const problem = budgetProblem(secrets)
+  if (problem !== undefined) return yield* invalidRequest(`${field}: the secret inputs ${problem}.`)
+})
+
+/** The required inputs for which a set of values provides none. */
+export const missingInputs = (
+  declared: ReadonlyArray<GovernedVariable>,
+  values: VariableValues
+): ReadonlyArray<string> =>
+  declared
+    .filter((variable) => variable.required && variable.origin === "user" && !Object.hasOwn(values, variable.name))
+    .map((variable) => variable.name)

@@ -1,0 +1,204 @@
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
+import { privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
+import type { CapsuleStatus, Dependency } from "../../../schema/records/Capsule.ts"
+import type {
+  CapsuleId,
+  DependencyId,
+  OutputShareId,
+  StateVersionId,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { activeShares } from "./SharedOutputs.ts"
+import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
+import type { OutputRow } from "../state/StateVersionRow.ts"
+import { CapsuleRow } from "../capsule/CapsuleRow.ts"
+
+const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
+
+export interface ProducerRow {
+  readonly name: string
+  readonly workspace_id: WorkspaceId
+  readonly current_state_version_id: StateVersionId | null
+  readonly status: CapsuleStatus
+  readonly release_reason: string | null
+}
+
+/** Why an ended Capsule offers nothing, and what to do about it. */
+const endOf = ({ release_reason, status }: ProducerRow): string => {
+  const why =
+    release_reason === "moved_elsewhere"
+      ? "It was released: it moved elsewhere."
+      : release_reason === "infrastructure_gone"
+        ? "It was released: its infrastructure is gone."
+        : `It was ${status}.`
+  return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
+}
+
+/** A consumer of Outputs, with the facts that decide what it receives. */
+export interface Consumer {
+  readonly id: CapsuleId
+  readonly workspace_id: WorkspaceId
+}
+
+/** What a dependency currently offers: one Output for one input, or, for `remote_state`, everything the producer has. */
+export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
+  /** `undefined` for a dependency that has only been requested. */
+  readonly dependencyId: Id
+  readonly producerCapsuleId: CapsuleId
+  /** `undefined` if the producer has ended. */
+  readonly producerName: string | undefined
+  /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
+  readonly output: string | undefined
+  readonly input: string | undefined
+  readonly required: boolean
+  /** The producer's own name for the Output. */
+  readonly name: string | undefined
+  readonly outputShareId: OutputShareId | undefined
+  readonly stateVersionId: StateVersionId | undefined
+  readonly given: ReadonlyArray<OutputRow>
+  /** Why the producer has the Output but must not offer it. */
+  readonly withheld: string | undefined
+  /** How the producer ended, if it has. */
+  readonly ended: string | undefined
+}
+
+/** An existing or requested dependency. */
+export interface WantedOutputs<Id extends DependencyId | undefined = DependencyId> {
+  readonly dependencyId: Id
+  readonly mode: Dependency["mode"]
+  readonly producerCapsuleId: CapsuleId
+  readonly wanted: Dependency["outputs"]
+}
+
+/** What a producer currently has. */
+export interface ProducedOutputs {
+  /** `undefined` if the producer no longer exists. */
+  readonly found: ProducerRow | undefined
+  /** The Outputs of its current StateVersion. */
+  readonly outputs: ReadonlyArray<OutputRow>
+  /** What it shares with the consumer's Workspace, keyed by the shared name; `undefined` within one Workspace. */
+  readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
+}
+
+const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
+
+/**
+ * What one dependency offers. From another Workspace, that is only what is currently shared, under its shared name, and never a
+ * secret; within one Workspace, a secret may fill an input but is not published to anybody.
+ */
+export const offersFrom = <Id extends DependencyId | undefined>(
+  { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
+  { found, outputs, shared }: ProducedOutputs
+): ReadonlyArray<OfferedOutput<Id>> => {
+  const producer = standing(found)
+  const ended = found === undefined || producer !== undefined ? undefined : endOf(found)
+  const stateVersionId = producer?.current_state_version_id ?? undefined
+  const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId, ended }
+  if (mode === "remote_state") {
+    const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
+    return [{ ...of, ...everything, required: false, given: outputs, withheld: undefined }]
+  }
+  const secretToo = mode === "variable_injection" && shared === undefined
+  return wanted.map(({ from, required, to }): OfferedOutput<Id> => {
+    const share = shared?.get(from)
+    const name = shared === undefined ? from : share?.name
+    const output = outputs.find((candidate) => candidate.name === name)
+    const isGiven = output !== undefined && (secretToo || output.sensitive === 0)
+    return {
+      ...of,
+      output: from,
+      input: to,
+      required,
+      name,
+      outputShareId: share?.shareId,
+      given: isGiven ? [output] : [],
+      withheld:
+        output === undefined || isGiven
+          ? undefined
+          : shared === undefined
+            ? privacyReason(output)
+            : privacyElsewhere(output, from)
+    }
+  })
+}
+
+/** What one dependency provides, or would provide if it existed. */
+export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
+  consumer: Pick<Consumer, "workspace_id">,
+  dependency: WantedOutputs<Id>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const [found] = yield* CapsuleRow.some(
+    sql,
+    "name",
+    "workspace_id",
+    "current_state_version_id",
+    "status",
+    "release_reason"
+  )`SELECT name, workspace_id, current_state_version_id, status, release_reason
+    FROM capsules WHERE id = ${dependency.producerCapsuleId}`
+  const producer = standing(found)
+  const stateVersionId = producer?.current_state_version_id ?? undefined
+  const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
+  const isElsewhere = producer !== undefined && producer.workspace_id !== consumer.workspace_id
+  const shared =
+    isElsewhere && dependency.mode !== "remote_state"
+      ? yield* activeShares(dependency.producerCapsuleId, consumer.workspace_id)
+      : undefined
+  return offersFrom(dependency, { found, outputs, shared })
+})
+
+/** The offers of all dependencies of a Capsule, in order of creation. */
+export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies
+    WHERE consumer_capsule_id = ${consumer.id} ORDER BY created_at, id`
+  const offered: Array<OfferedOutput> = []
+  for (const { id: dependencyId, mode, outputs, producer_capsule_id: producerCapsuleId } of rows) {
+    const wanted = yield* decodeOutputs(outputs)
+    const offers = yield* offersOf(consumer, { dependencyId, mode, producerCapsuleId, wanted })
+    offered.push(...offers)
+  }
+  return offered
+}, Effect.orDie)
+
+const sameOutput = Effect.fnUntraced(
+  function* (one: OutputRow, other: OutputRow) {
+    if (one.id === other.id) return true
+    if (one.sensitive !== other.sensitive) return false
+    if (one.sensitive === 0) return one.value === other.value
+    const states = yield* StateVersions
+    const texts = yield* Effect.forEach([one, other], (row) => Effect.map(states.outputText(row), Redacted.value))
+    return texts[0] === texts[1]
+  },
+  orOnIntegrityFault(() => Effect.succeed(false))
+)
+
+/** The recorded use of a producer: nothing if there is no StateVersion, all Outputs if there is no name. */
+export interface TakenOutput {
+  readonly stateVersionId: StateVersionId | undefined
+  readonly name: string | undefined
+}
+
+/** Whether what was consumed equals the current offer. Values that cannot be compared are treated as different. */
+export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
+  taken: TakenOutput | undefined,
+  { given, name, stateVersionId }: OfferedOutput
+) {
+  const states = yield* StateVersions
+  const from = taken?.stateVersionId
+  if (from !== undefined && from === stateVersionId && taken?.name === name && given.length > 0) return true
+  const outputs = from === undefined ? [] : yield* states.outputs(from)
+  const before = outputs.filter((output) => taken?.name === undefined || output.name === taken.name)
+  if (before.length !== given.length) return false
+  for (const [index, output] of given.entries()) {
+    const earlier = before[index]
+    const isSameName = name !== undefined || earlier?.name === output.name
+    if (earlier === undefined || !isSameName || !(yield* sameOutput(earlier, output))) return false
+  }
+  return true
+})

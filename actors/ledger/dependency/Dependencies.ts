@@ -1,0 +1,147 @@
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
+import type { Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
+import { type CapsuleId, DependencyId } from "../../../schema/records/Ids.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+import type { CommandContext } from "../../Command.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { newId } from "../../base/Identity.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { dependencyAdded, dependencyRemoved } from "../consumption/ConsumedOutputs.ts"
+import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.ts"
+import { closesCycle } from "./DependencyCycle.ts"
+import { DependencyRow, toDependency, DependencyEdgeRow } from "../consumption/DependencyRow.ts"
+import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** What flows from one Capsule's Outputs into another's inputs, and therefore the order of the Capsules. */
+export class Dependencies extends Context.Service<
+  Dependencies,
+  {
+    /** The dependencies of a Capsule, as consumer or producer. */
+    readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
+    /**
+     * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the consumer's plans that
+     * have not been applied yet: they were created without the dependency.
+     */
+    readonly create: (
+      context: CommandContext,
+      consumerCapsuleId: CapsuleId,
+      request: NewDependency
+    ) => Effect.Effect<Dependency, ApiError>
+    /** Voids the consumer's plans that have not been applied yet, in the same transaction. */
+    readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/dependency/Dependencies") {
+  static readonly layer = Layer.effect(
+    Dependencies,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const cursors = yield* Cursors
+  const audit = yield* Audit
+  const capsules = yield* CapsuleLedger
+  const configs = yield* InstallConfigStore
+  const ledger = yield* RunLedger
+  const staleReasons = yield* StaleReasons
+  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const services = yield* captureServices(SqlClient.SqlClient, CapsuleLedger, InstallConfigStore, StateVersions)
+
+  const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
+    if (capsule === undefined) return yield* notFound(noun)
+    if (isEnded(capsule.status)) return yield* failedPrecondition(`The ${noun} is ${capsule.status}.`)
+    return capsule
+  })
+
+  const create = Effect.fn("Dependencies.create")(function* (
+    context: CommandContext,
+    consumerCapsuleId: CapsuleId,
+    request: NewDependency
+  ) {
+    const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
+    const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(provideCaptured(services))
+    // All edges, since a cycle may pass through another Workspace.
+    const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
+        consumer_capsule_id AS consumer FROM dependencies`)
+    if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {
+      return yield* failedPrecondition(
+        "producerCapsuleId: that Capsule depends on this one, so neither could be first."
+      )
+    }
+    const config = yield* configs.load(consumer.install_config_id)
+    const rows = yield* Effect.orDie(
+      DependencyRow.rows(sql)`SELECT * FROM dependencies WHERE consumer_capsule_id = ${consumer.id}`
+    )
+    const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
+    yield* checkInputs("", config?.config.variables ?? [], taken, request)
+    const id = yield* newId(DependencyId, "dep").pipe(provideCaptured(random))
+    const row = yield* insertDependency(id, consumer, request).pipe(provideCaptured(services))
+    const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
+    yield* staleReasons.compare(consumer.id)
+    yield* audit.append({
+      workspaceId: consumer.workspace_id,
+      actor: context.actor,
+      action: "dependency.create",
+      target: { kind: "dependency", id },
+      capsuleId: consumer.id,
+      data: {
+        producerCapsuleId: producer.id,
+        mode: request.mode,
+        inputs: request.outputs.map(({ to }) => to),
+        supersededRunIds
+      },
+      requestId: context.requestId
+    })
+    return toDependency(row)
+  }, transaction(sql))
+
+  const remove = Effect.fn("Dependencies.remove")(function* (context: CommandContext, id: DependencyId) {
+    const [row] = yield* Effect.orDie(DependencyRow.rows(sql)`DELETE FROM dependencies WHERE id = ${id} RETURNING *`)
+    if (row === undefined) return yield* notFound("Dependency")
+    const supersededRunIds = yield* ledger.supersedePlans(row.consumer_capsule_id, dependencyRemoved)
+    yield* staleReasons.compare(row.consumer_capsule_id)
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: context.actor,
+      action: "dependency.remove",
+      target: { kind: "dependency", id },
+      capsuleId: row.consumer_capsule_id,
+      data: { producerCapsuleId: row.producer_capsule_id, mode: row.mode, supersededRunIds },
+      requestId: context.requestId
+    })
+  }, transaction(sql))
+
+  return Dependencies.of({
+    create,
+    remove,
+    list: Effect.fn("Dependencies.list")(function* (capsuleId, page) {
+      const list = {
+        route: "dependencies.list",
+        newestFirst: false,
+        conditions: [
+          read`(producer_capsule_id = ${capsuleId} OR consumer_capsule_id = ${capsuleId})`,
+          // The consumers of a share are private to their Workspace.
+          read`workspace_id = (SELECT c.workspace_id FROM capsules c WHERE c.id = ${capsuleId})`
+        ],
+        filter: [capsuleId]
+      }
+      const rows = yield* pageOfRows(DependencyRow, read, cursors, list, page)
+      return { ...rows, items: rows.items.map(toDependency) }
+    })
+  })
+})

@@ -1,0 +1,65 @@
+import { Array as Arr, Result, type Schema } from "effect"
+import type { CompiledInstall, PublicOutput } from "../../../schema/manifest/CompiledInstall.ts"
+import { describeDiagnostics, diagnosticReport } from "../../../schema/manifest/DiagnosticReport.ts"
+import { compileInterfaces } from "../../../schema/manifest/InterfaceCompiler.ts"
+import { parseManifestValue } from "../../../schema/manifest/ManifestParser.ts"
+import type { OutputFacts } from "../../../schema/manifest/ModuleFacts.ts"
+import type { OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
+
+const patchVersion = "svc.com/v2.4"
+
+const isObject = (value: Schema.Json): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The proposals in the form of a manifest, so that the same parser applies the same rules. */
+const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
+  apiVersion: patchVersion,
+  kind: "Repository",
+  install: { modules: { ".": { inputs: [], interfaces: [...proposed] } } }
+})
+
+/** The Outputs that Interfaces already read, so that no other Interface reads one as another type. */
+const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
+  ...outputAllowlist,
+  ...interfaceBlueprints.flatMap(({ spec }) =>
+    Object.values(spec.inputs ?? {}).flatMap((input) =>
+      input.source === "output" ? [{ name: input.outputName, type: input.outputType }] : []
+    )
+  )
+]
+
+/**
+ * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
+ * blueprint under the same key or name is a conflict, an Output must be neither sensitive nor ephemeral, and no binding can be
+ * requested. Whether an Output is private for another reason is only known after an apply, and decided there. The failure is a
+ * message that contains no values.
+ */
+export const patchBlueprints = (
+  compiled: CompiledInstall,
+  outputs: ReadonlyArray<OutputFacts>,
+  proposed: ReadonlyArray<Schema.Json>,
+  policy: OperatorPolicy
+): Result.Result<CompiledInstall, string> => {
+  if (proposed.some((blueprint) => isObject(blueprint) && Object.hasOwn(blueprint, "bindingRequests"))) {
+    return Result.fail("bindingRequests belong to a reviewed manifest; nothing else grants an Interface to anybody.")
+  }
+  const parsed = parseManifestValue(asManifest(proposed))
+  if (Result.isFailure(parsed)) return Result.fail(describeDiagnostics(parsed.failure.diagnostics))
+  const { modules } = parsed.success.install
+  const module = modules["."]
+  const declared = module !== undefined && "interfaces" in module ? (module.interfaces ?? []) : []
+  const { diagnostics, report } = diagnosticReport()
+  const { interfaceBlueprints } = compileInterfaces(declared, ["interfaces"], {
+    outputs: new Map(outputs.map((output) => [output.name, output])),
+    policy,
+    base: {
+      variables: [],
+      interfaceBlueprints: compiled.interfaceBlueprints,
+      bindingRequests: compiled.bindingRequests,
+      outputAllowlist: outputsRead(compiled)
+    },
+    report
+  })
+  if (Arr.isReadonlyArrayNonEmpty(diagnostics)) return Result.fail(describeDiagnostics(diagnostics))
+  return Result.succeed({ ...compiled, interfaceBlueprints })
+}

@@ -1,0 +1,115 @@
+import { Schema } from "effect"
+import { Interface, InterfaceAccess, InterfaceMaterializationFailure } from "../../../schema/records/Interface.ts"
+import { InterfaceBinding } from "../../../schema/records/InterfaceBinding.ts"
+import {
+  CapsuleId,
+  InstallConfigId,
+  InterfaceBindingId,
+  InterfaceId,
+  RunId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+
+/** Interfaces of Capsules. */
+export const InterfaceRow = table("interfaces", {
+  id: InterfaceId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  interface_key: Schema.String,
+  name: Schema.String,
+  type: Schema.String,
+  version: Schema.String,
+  document: Schema.String,
+  inputs: Schema.String,
+  access: Schema.String,
+  status: Interface.fields.status,
+  revision: Schema.Int,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type InterfaceRow = RowOf<typeof InterfaceRow.columns>
+
+/** Who may use an Interface. */
+export const BindingRow = table("interface_bindings", {
+  id: InterfaceBindingId,
+  workspace_id: WorkspaceId,
+  interface_id: InterfaceId,
+  subject: Subject,
+  consumer_capsule_id: Schema.NullOr(CapsuleId),
+  request_key: Schema.String,
+  permissions: Schema.String,
+  delivery_type: Schema.String,
+  status: InterfaceBinding.fields.status,
+  created_by_run_id: Schema.NullOr(RunId),
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type BindingRow = RowOf<typeof BindingRow.columns>
+
+/** Interfaces requested by an apply. */
+export const IntentRow = table("interface_intents", {
+  id: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  interface_key: Schema.String,
+  run_id: RunId,
+  install_config_id: InstallConfigId,
+  state_version_id: StateVersionId,
+  status: Schema.Literals(["pending", "done", "failed", "superseded"]),
+  attempt: Schema.Int,
+  code: Schema.NullOr(Schema.String),
+  message: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type IntentRow = RowOf<typeof IntentRow.columns>
+
+export type BindingStatus = "pending" | "ready" | "not_ready" | "revoked"
+
+export const InputsJson = Schema.fromJsonString(Interface.fields.inputs)
+export const DocumentJson = Schema.fromJsonString(Interface.fields.document)
+export const AccessJson = Schema.fromJsonString(InterfaceAccess)
+export const PermissionsJson = Schema.fromJsonString(Schema.Array(Schema.String))
+
+const decodeInterface = storedRecord(Interface)
+const decodeFailure = storedRecord(InterfaceMaterializationFailure)
+const decodeDocument = Schema.decodeUnknownSync(DocumentJson)
+const decodeInputs = Schema.decodeUnknownSync(InputsJson)
+const decodeAccess = Schema.decodeUnknownSync(AccessJson)
+
+/** The public projection. Bindings are never part of it. */
+export const toInterface = (row: InterfaceRow): Interface =>
+  decodeInterface({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    key: row.interface_key,
+    name: row.name,
+    type: row.type,
+    version: row.version,
+    document: decodeDocument(row.document),
+    inputs: decodeInputs(row.inputs),
+    access: decodeAccess(row.access),
+    status: row.status,
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at
+  })
+
+export const toFailure = (row: IntentRow) =>
+  decodeFailure({
+    intentId: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    key: row.interface_key,
+    code: row.code ?? "pending",
+    message: row.message ?? "The materialisation is under way.",
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at
+  })

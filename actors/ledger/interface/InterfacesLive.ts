@@ -1,0 +1,84 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import { InterfaceActor } from "../../../schema/commands/InterfaceActor.ts"
+import { commandsTo } from "../../Actor.ts"
+import { InstallPolicy } from "../configuration/InstallPolicy.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { IntentRow, InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
+import { Interfaces } from "./Interfaces.ts"
+import { readInterfaceUse } from "./InterfaceUse.ts"
+import { capsuleInService } from "../../../schema/tables/CapsuleTables.ts"
+
+/**
+ * A permission as it appears in the JSON array of a binding. No permission contains a quote, so its quoted form occurs in the
+ * JSON if and only if it is in the array. Compared using REPLACE, since LIKE would ignore letter case.
+ */
+const quoted = (permission: string) => JSON.stringify(permission)
+
+export const layer = Layer.effect(
+  Interfaces,
+  Effect.gen(function* () {
+    const command = yield* commandsTo(InterfaceActor)
+    const read = yield* ReadSql
+    const sql = yield* SqlClient.SqlClient
+    const cursors = yield* Cursors
+    const install = yield* InstallPolicy
+
+    return Interfaces.of({
+      uiSurfaces: Effect.fn("Interfaces.uiSurfaces")(function* (workspaceId, subject, { capsuleId }, page) {
+        const list = {
+          route: "interfaces.uiSurfaces",
+          newestFirst: false,
+          conditions: [
+            read`workspace_id = ${workspaceId}`,
+            read`status = 'resolved'`,
+            read`EXISTS (SELECT 1 FROM capsules c WHERE c.id = interfaces.capsule_id
+              AND ${read.literal(capsuleInService("c."))})`,
+            read`EXISTS (SELECT 1 FROM interface_bindings b WHERE b.interface_id = interfaces.id
+              AND b.subject = ${subject} AND b.status = 'ready'
+              AND REPLACE(b.permissions, ${quoted("ui.open")}, '') <> b.permissions)`,
+            ...(capsuleId === undefined ? [] : [read`capsule_id = ${capsuleId}`])
+          ],
+          filter: [workspaceId, capsuleId]
+        }
+        const rows = yield* pageOfRows(InterfaceRow, read, cursors, list, { ...page, subject })
+        return { ...rows, items: rows.items.map(toInterface) }
+      }),
+
+      failures: Effect.fn("Interfaces.failures")(function* (workspaceId, page) {
+        const list = {
+          route: "interfaces.failures",
+          newestFirst: true,
+          conditions: [read`workspace_id = ${workspaceId}`, read`status = 'failed'`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows(IntentRow, read, cursors, list, page)
+        return { ...rows, items: rows.items.map(toFailure) }
+      }),
+
+      retry: Effect.fn("Interfaces.retry")(function* (context, workspaceId, intentId, expected) {
+        const [intent] = yield* Effect.orDie(IntentRow.rows(read)`SELECT * FROM interface_intents
+          WHERE id = ${intentId} AND workspace_id = ${workspaceId}`)
+        if (intent === undefined) return yield* notFound("Materialisation failure")
+        return yield* command(intent.capsule_id, "Retry", { context, intentId, expected })
+      }),
+
+      authorize: Effect.fn("Interfaces.authorize")(function* ({ delivery, interfaceId, permission, subject }) {
+        const allowed = install.policy.allowedPermissions.some(
+          (pair) => pair.permission === permission && pair.delivery === delivery
+        )
+        const use = yield* Effect.orDie(readInterfaceUse(sql, { delivery, interfaceId, subject }))
+        if (!allowed || use?.bindings.some(({ permissions }) => permissions.includes(permission)) !== true) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: "There is no binding that allows this use of the Interface."
+          })
+        }
+        return toInterface(use.row)
+      })
+    })
+  })
+)

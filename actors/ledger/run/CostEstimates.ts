@@ -1,0 +1,89 @@
+import { Array as Arr, Option } from "effect"
+import type { CostEstimate, CostItem } from "../../../schema/records/CostEstimate.ts"
+import type { ResourceChange } from "../../../schema/records/PlanDetails.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { Price, PriceTable } from "./PriceTable.ts"
+
+type Side = "before" | "after"
+/** `priceless`: no price matches. `undecided`: whether one matches depends on a value that the review does not contain. */
+type Verdict = number | "priceless" | "undecided"
+
+const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
+  actions.every((action) => change.actions.includes(action))
+
+const fits = (change: ResourceChange, side: Side, name: string, wanted: unknown): boolean | undefined => {
+  const attribute = change.changedAttributes.find((candidate) => candidate.name === name)
+  // For a resource that is neither created nor deleted, the review contains only what changes.
+  if (attribute === undefined) return has(change, "create") !== has(change, "delete") ? false : undefined
+  if (attribute.sensitive === true || (side === "after" && attribute.unknown === true)) return undefined
+  return attribute[side] === wanted
+}
+
+const priceOf = (prices: ReadonlyArray<Price>, change: ResourceChange, side: Side): Verdict => {
+  for (const { monthly, when = {} } of prices) {
+    const verdicts = Object.entries(when).map(([name, wanted]) => fits(change, side, name, wanted))
+    if (verdicts.includes(false)) continue
+    return verdicts.includes(undefined) ? "undecided" : monthly
+  }
+  return "priceless"
+}
+
+// Prices have few decimals; any extra digits in a sum are binary floating-point noise.
+const rounded = (value: number) => Math.round(value * 1e6) / 1e6
+
+const staysAsItCosts = (prices: ReadonlyArray<Price>, change: ResourceChange) => {
+  if (!has(change, "update") && !has(change, "create") && !has(change, "delete")) return true
+  const decisive = new Set(prices.flatMap(({ when = {} }) => Object.keys(when)))
+  const exists = has(change, "update") || has(change, "create", "delete")
+  return exists && !change.changedAttributes.some(({ name }) => decisive.has(name))
+}
+
+const itemOf = (prices: ReadonlyArray<Price>, change: ResourceChange): CostItem | Exclude<Verdict, number> => {
+  const item = { address: change.address, type: change.type, actions: change.actions }
+  if (prices.length === 0) return "priceless"
+  if (staysAsItCosts(prices, change)) return { ...item, monthlyDelta: 0 }
+  const isNew = has(change, "create") && !has(change, "delete")
+  const isGone = has(change, "delete") && !has(change, "create")
+  const before = isNew ? 0 : priceOf(prices, change, "before")
+  const after = isGone ? 0 : priceOf(prices, change, "after")
+  if (before === "undecided" || after === "undecided") return "undecided"
+  if (before === "priceless" || after === "priceless") return "priceless"
+  return {
+    ...item,
+    ...(isNew ? {} : { monthlyBefore: before }),
+    ...(isGone ? {} : { monthlyAfter: after }),
+    monthlyDelta: rounded(after - before)
+  }
+}
+
+const missing = (types: ReadonlyArray<string>, why: string) =>
+  Object.entries(Arr.groupBy(types, (type) => type)).map(([type, { length }]) => `${type} (${length}): ${why}`)
+
+/** How a Run's plan changes the monthly bill. Pure: the same plan and prices give the same estimate. */
+export const estimateCost = (table: PriceTable | undefined, run: Pick<Run, "id" | "resourceChanges">): CostEstimate => {
+  const none = (reasons: ReadonlyArray<string>): CostEstimate => ({
+    runId: run.id,
+    status: "not_available",
+    items: [],
+    reasons
+  })
+  if (table === undefined) return none(["The operator of this server has given no price table."])
+  if (run.resourceChanges === undefined) return none(["This Run has no plan to estimate."])
+  const managed = run.resourceChanges.filter(({ mode }) => mode === "managed")
+  const pricesOf = (type: string) =>
+    table.items
+      .filter((price) => price.type === type)
+      .toSorted((left, right) => Object.keys(right.when ?? {}).length - Object.keys(left.when ?? {}).length)
+  const outcomes = managed.map((change) => ({ type: change.type, item: itemOf(pricesOf(change.type), change) }))
+  const typesOf = (verdict: Verdict) => outcomes.filter(({ item }) => item === verdict).map(({ type }) => type)
+  const reasons = [
+    ...missing(typesOf("priceless"), "the price table has no price."),
+    ...missing(typesOf("undecided"), "its price depends on a value that is not known before the apply, or not shown.")
+  ]
+  const items = Arr.getSomes(
+    outcomes.map(({ item }) => (typeof item === "object" ? Option.some(item) : Option.none<CostItem>()))
+  )
+  if (items.length === 0 && reasons.length > 0) return none(reasons)
+  const monthlyDelta = rounded(items.reduce((sum, item) => sum + item.monthlyDelta, 0))
+  return { runId: run.id, status: "estimated", currency: table.currency, monthlyDelta, items, reasons }
+}

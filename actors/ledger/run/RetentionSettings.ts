@@ -1,0 +1,16 @@
+import { Context, type Duration } from "effect"
+import { type KindPeriod, retention } from "../../../schema/records/Retention.ts"
+
+/** How long the operator keeps what is no longer needed. */
+export interface RetentionPolicy {
+  readonly logs: Duration.Duration
+  /** For files that agents sent, and for ephemeral agents; defaults apply if absent. */
+  readonly agentFiles?: Duration.Duration
+  readonly goneAgents?: Duration.Duration
+  /** Periods that differ from the defaults. */
+  readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
+}
+
+export const RetentionSettings = Context.Reference<RetentionPolicy>("svc/actors/run/RetentionSettings", {
+  defaultValue: () => ({ logs: retention.runLog.after, periods: {} })
+})

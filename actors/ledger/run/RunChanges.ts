@@ -1,0 +1,86 @@
+import { Effect, Struct } from "effect"
+import type { SqlClient } from "effect/sql"
+import { FoldedRun } from "../../../schema/records/Run.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import type { RunFilter } from "./RunFilter.ts"
+import { present, RunRow } from "./RunRow.ts"
+
+// A change is a plan with the syncs and checks of its snapshot, the plans it replaced, and its apply.
+
+const plans = "('plan', 'destroy_plan')"
+const applies = "('apply', 'destroy_apply')"
+const findings = "('source_sync', 'compatibility_check')"
+/** A plan for the commit of its snapshot: a plan for an earlier state or against drift was not triggered by a sync. */
+const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
+
+/** The Runs that represent a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
+export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
+  AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
+    WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))
+  AND NOT (type IN ${plans} AND status = 'superseded' AND EXISTS (SELECT 1 FROM runs p
+    WHERE p.capsule_id = runs.capsule_id AND p.type IN ${plans} AND p.status <> 'superseded'
+      AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
+
+/** Whether a filter matches whole changes, rather than some Runs of a change. */
+export const fitsChanges = (filter: RunFilter): boolean =>
+  filter.search === undefined &&
+  filter.actor === undefined &&
+  filter.type === undefined &&
+  filter.status === undefined &&
+  filter.trigger === undefined &&
+  filter.includeLooks !== true
+
+const foldedColumns = Struct.pick(RunRow.columns, [
+  "id",
+  "type",
+  "status",
+  "created_by",
+  "trigger_kind",
+  "created_at",
+  "started_at",
+  "finished_at"
+])
+const FoldedRow = rowShape({ change_id: RunId, ...foldedColumns })
+
+const decodeFolded = storedRecord(FoldedRun)
+const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
+  decodeFolded({
+    planRunId: row.change_id,
+    id: row.id,
+    type: row.type,
+    status: row.status,
+    trigger: row.trigger_kind,
+    createdAt: row.created_at,
+    ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
+  })
+
+/** More than a page of changes ever contains, unless there are countless syncs. */
+const mostFolded = 1000
+
+/** The Runs of these changes, newest first, in one statement. */
+export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<RunId>) {
+  if (changes.length === 0) return []
+  const wanted = sql`json_each(${JSON.stringify(changes)}) AS w JOIN runs p ON p.id = w.value`
+  const columns = sql.literal(
+    `p.id AS change_id, ${Object.keys(foldedColumns)
+      .map((name) => `r.${name}`)
+      .join(", ")}`
+  )
+  const rows = yield* Effect.orDie(FoldedRow.rows(sql)`SELECT * FROM (
+    SELECT ${columns} FROM ${wanted} JOIN runs r ON r.plan_run_id = p.id
+      WHERE p.type IN ${sql.literal(plans)} AND r.type IN ${sql.literal(applies)}
+    UNION ALL SELECT ${columns} FROM ${wanted} JOIN runs r ON r.source_snapshot_id = p.source_snapshot_id
+      WHERE ${sql.literal(followsCommit)} AND r.workspace_id = p.workspace_id AND r.type IN ${sql.literal(findings)}
+        AND r.status = 'succeeded' AND r.quiet = 0
+    UNION ALL SELECT ${columns} FROM ${wanted} JOIN runs r ON r.capsule_id = p.capsule_id
+      WHERE p.type IN ${sql.literal(plans)} AND p.status <> 'superseded'
+        AND r.type IN ${sql.literal(plans)} AND r.status = 'superseded'
+        AND (r.created_at, r.id) < (p.created_at, p.id)
+        AND (r.created_at, r.id) > (COALESCE((SELECT q.created_at FROM runs q
+          WHERE q.capsule_id = p.capsule_id AND q.type IN ${sql.literal(plans)} AND q.status <> 'superseded'
+            AND (q.created_at, q.id) < (p.created_at, p.id) ORDER BY q.created_at DESC, q.id DESC LIMIT 1), ''), '')
+    ) AS folded ORDER BY created_at DESC, id DESC LIMIT ${mostFolded}`)
+  return rows.map(toFolded)
+})

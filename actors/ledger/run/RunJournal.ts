@@ -1,0 +1,220 @@
+import { Context, Effect, Layer, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunEventData, RunEventKind } from "../../../schema/events/RunEvent.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import type { HoldLost, RunHold } from "./RunHold.ts"
+import type { ReportedEvent } from "./ReportedEvents.ts"
+import { EventDataJson, RunEventRow } from "./RunEventRow.ts"
+import { eventBatch, nextEvent, nextEvents } from "./RunSequences.ts"
+import { type RunId } from "../../../schema/records/Ids.ts"
+
+type Listener = () => void
+
+const mostOrigins = 10_000
+
+/** Noted events are written when the oldest reaches this age or their number reaches this limit, whichever comes first. */
+const noteAge = "10 millis"
+const mostNoted = 256
+
+interface NewEvent {
+  readonly at: string
+  readonly kind: RunEventKind
+  readonly data: RunEventData<RunEventKind>
+}
+
+/** Events of one execution that are waiting to be written. */
+interface Noted {
+  readonly hold: RunHold
+  readonly events: Array<NewEvent>
+}
+
+/**
+ * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers once that
+ * transaction has committed, so that nobody learns of anything that was rolled back.
+ */
+export class RunJournal extends Context.Service<
+  RunJournal,
+  {
+    /** For decisions about a Run that are made outside its execution. */
+    readonly append: <Kind extends RunEventKind>(
+      runId: RunId,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void>
+    /** For what an execution reports; in its own transaction unless the caller has one. */
+    readonly report: <Kind extends RunEventKind>(
+      hold: RunHold,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void, HoldLost>
+    /** Accepts a batch of reports from a runner. A repeated batch is stored once. */
+    readonly receive: (
+      hold: RunHold,
+      batch: number,
+      events: ReadonlyArray<ReportedEvent>
+    ) => Effect.Effect<void, HoldLost>
+    /**
+     * Reports soon, with many events per transaction: for events that a tool emits by the dozen, where one commit per event would
+     * delay the tool and other writers. Anything appended later comes after it. A crash may lose the last few milliseconds.
+     */
+    readonly note: <Kind extends RunEventKind>(
+      hold: RunHold,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void, HoldLost>
+    /**
+     * Writes everything noted under this hold, in the caller's transaction: once the hold has been released, nothing more is
+     * accepted.
+     */
+    readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
+    /** Runs `effect` in the trace of the request that queued the Run, for as long as this process remembers it. */
+    readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+    readonly wake: (runId: RunId) => void
+    readonly listen: (runId: RunId, listener: Listener) => () => void
+  }
+>()("svc/actors/run/RunJournal") {
+  static readonly layer = Layer.effect(
+    RunJournal,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const listeners = new Map<string, Set<Listener>>()
+      const origins = new Map<string, Tracer.AnySpan>()
+
+      // Iterates over a copy: a woken subscriber may listen again at once, and would otherwise be woken endlessly.
+      const wake = (runId: RunId) => {
+        for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
+      }
+
+      const listen = (runId: RunId, listener: Listener) => {
+        const ofRun = listeners.get(runId) ?? new Set()
+        ofRun.add(listener)
+        listeners.set(runId, ofRun)
+        return () => {
+          ofRun.delete(listener)
+          if (ofRun.size === 0) listeners.delete(runId)
+        }
+      }
+
+      /** A trace takes up memory only from queueing to start. Traces of Runs that never start are evicted by newer ones. */
+      const remember = (runId: RunId, kind: RunEventKind) =>
+        kind !== "run.queued"
+          ? Effect.void
+          : Effect.match(Effect.currentParentSpan, {
+              onFailure: () => {},
+              onSuccess: (span) => {
+                if (!span.sampled) return
+                origins.set(runId, span)
+                for (const oldest of origins.keys()) {
+                  if (origins.size <= mostOrigins) return
+                  origins.delete(oldest)
+                }
+              }
+            })
+
+      const within = <A, E>(runId: RunId, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        Effect.suspend(() => {
+          const origin = origins.get(runId)
+          origins.delete(runId)
+          return origin === undefined ? effect : Effect.provideService(effect, Tracer.ParentSpan, origin)
+        })
+
+      const noted = new Map<RunId, Noted>()
+      const scope = yield* Effect.scope
+
+      const insert = (runId: RunId, seq: number, { at, data, kind }: NewEvent) =>
+        sql`INSERT INTO run_events ${RunEventRow.values(sql, { run_id: runId, seq, at, kind, data: EventDataJson.write({ ...data }) })}`
+
+      const insertAfter = (runId: RunId, last: number, events: ReadonlyArray<NewEvent>) =>
+        Effect.forEach(events, (event, index) => insert(runId, last + 1 + index, event), { discard: true })
+
+      const wakeAfterCommit = (runId: RunId) => sql.afterCommit(Effect.sync(() => wake(runId)))
+
+      const writeAll = Effect.fnUntraced(function* (hold: RunHold, events: ReadonlyArray<NewEvent>) {
+        yield* insertAfter(hold.runId, yield* nextEvents(sql, hold, events.length), events)
+        yield* wakeAfterCommit(hold.runId)
+      })
+
+      // Taken inside the transaction: another transaction may write the events before this one acquires the database.
+      const writeNoted = (runId: RunId) =>
+        Effect.suspend(() => {
+          const waiting = noted.get(runId)
+          noted.delete(runId)
+          return waiting === undefined ? Effect.void : writeAll(waiting.hold, waiting.events)
+        })
+
+      const flushSoon = (runId: RunId) =>
+        Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
+
+      /** Events noted under a hold that has since been lost are dropped. */
+      const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
+
+      const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        runId: RunId,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
+        const event = { at: yield* now, kind, data }
+        yield* noneLeft(runId)
+        yield* insert(runId, yield* nextEvent(sql, runId), event)
+        yield* remember(runId, kind)
+        yield* wakeAfterCommit(runId)
+      }, Effect.orDie)
+
+      /** The events waiting under this hold; those waiting under an earlier one are dropped. */
+      const taken = (hold: RunHold) => {
+        const waiting = noted.get(hold.runId)
+        noted.delete(hold.runId)
+        return waiting?.hold.fence === hold.fence ? waiting.events : []
+      }
+
+      const flush = (hold: RunHold) =>
+        Effect.suspend(() => {
+          const events = taken(hold)
+          return events.length === 0 ? Effect.void : Effect.catchTag(writeAll(hold, events), "SqlError", Effect.die)
+        })
+
+      const report = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        hold: RunHold,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
+        const event = { at: yield* now, kind, data }
+        yield* transaction(sql)(Effect.suspend(() => writeAll(hold, [...taken(hold), event])))
+      })
+
+      const receive = Effect.fnUntraced(function* (hold: RunHold, batch: number, events: ReadonlyArray<ReportedEvent>) {
+        const last = yield* eventBatch(sql, hold, { number: batch, count: events.length })
+        if (last === undefined) return
+        yield* insertAfter(hold.runId, last, events)
+        yield* wakeAfterCommit(hold.runId)
+      }, transaction(sql))
+
+      const note = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        hold: RunHold,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
+        const { runId } = hold
+        const event = { at: yield* now, kind, data }
+        const waiting = taken(hold)
+        waiting.push(event)
+        noted.set(runId, { hold, events: waiting })
+        if (waiting.length >= mostNoted) return yield* flushSoon(runId)
+        if (waiting.length > 1) return
+        yield* Effect.delay(flushSoon(runId), noteAge).pipe(
+          Effect.catchCause((cause) => Effect.logError("Events of a Run could not be written.", cause)),
+          Effect.forkIn(scope)
+        )
+      })
+
+      yield* Effect.addFinalizer(() =>
+        Effect.forEach([...noted.keys()], flushSoon, { discard: true }).pipe(
+          Effect.catchCause((cause) => Effect.logError("Events of Runs could not be written.", cause))
+        )
+      )
+
+      return RunJournal.of({ append, report, receive, note, flush, within, wake, listen })
+    })
+  )
+}

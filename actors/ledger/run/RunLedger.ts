@@ -1,0 +1,331 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunEvidence } from "../../../schema/records/Run.ts"
+import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../../schema/records/Run.ts"
+import type { ChangesOf } from "../../base/database/Table.ts"
+import { now } from "../../base/Identity.ts"
+import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { creationTime } from "./CreationTime.ts"
+import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
+import { makeRunPlaces } from "./RunPlaces.ts"
+import { openInLine } from "./OpenRuns.ts"
+import { mergedEvidence, noEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
+import type {
+  CapsuleId,
+  CompatibilityReportId,
+  InstallPlanId,
+  RevisionPlanId,
+  ConnectionId,
+  InstallConfigId,
+  OutputShareId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+
+/** The properties of a new Run. */
+export interface NewRun {
+  readonly id: RunId
+  readonly workspaceId: WorkspaceId
+  readonly type: RunType
+  readonly capsuleId?: CapsuleId | undefined
+  readonly sourceId?: SourceId | undefined
+  readonly planRunId?: RunId | undefined
+  readonly runGroupId?: RunGroupId | undefined
+  readonly coordinator?:
+    | { readonly kind: "install_plan"; readonly id: InstallPlanId }
+    | { readonly kind: "revision_plan"; readonly id: RevisionPlanId }
+    | undefined
+  readonly sourceSnapshotId?: SourceSnapshotId | undefined
+  readonly resolvedCommit?: string | undefined
+  readonly compatibilityReportId?: CompatibilityReportId | undefined
+  readonly installConfigId?: InstallConfigId | undefined
+  readonly executionAuthorityEpoch?: number | undefined
+  readonly baseStateGeneration?: number | undefined
+  readonly baseStateVersionId?: StateVersionId | undefined
+  readonly planDigest?: string | undefined
+  readonly connectionId?: ConnectionId | undefined
+  readonly requiresApproval?: boolean
+  readonly createdBy?: string | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly purpose?: PlanPurpose | undefined
+  readonly spec: Readonly<Record<string, unknown>>
+  /** Hidden from lists until it is known to have found something. */
+  readonly quiet?: boolean | undefined
+  readonly evidence?: RunEvidence
+}
+
+/** What an execution learns about its Run and records as it goes. */
+export type RecordedColumns = Pick<
+  ChangesOf<typeof RunRow>,
+  | "source_snapshot_id"
+  | "resolved_commit"
+  | "compatibility_report_id"
+  | "install_config_id"
+  | "execution_authority_epoch"
+  | "base_state_generation"
+  | "base_state_version_id"
+  | "plan_digest"
+  | "expires_at"
+  | "isolation"
+  | "network"
+  | "profile"
+  | "profile_digest"
+  | "provider_apply_succeeded"
+  | "state_version_id"
+  | "quiet"
+  | "agent_unreachable_since"
+>
+
+/**
+ * The rows of Runs, except for their status moves, which belong to `RunLifecycle`. Every method works in the caller's
+ * transaction.
+ */
+export class RunLedger extends Context.Service<
+  RunLedger,
+  {
+    readonly insert: (run: NewRun) => Effect.Effect<void>
+    readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
+    /** The Run, while it is being executed under this hold. */
+    readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
+    /** Records the findings of an execution. */
+    readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
+    readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
+    /** Records that the tool of an apply may start, before it starts. A repeated call changes nothing. */
+    readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
+    /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
+    readonly supersedeOutdated: Effect.Effect<void>
+    /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
+    readonly supersedePlans: (
+      capsuleId: CapsuleId,
+      reason: string,
+      except?: RunId
+    ) => Effect.Effect<ReadonlyArray<RunId>>
+    /** The plans of a Capsule that are waiting for approval or for their apply. */
+    readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
+    /** Voids this plan, unless its apply has begun or it is already void. */
+    readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
+    /** The plans that have expired. */
+    readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
+    /** Expires one of them: `false` when it has already been applied or voided, or has ended. */
+    readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
+    /**
+     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;
+     * one that is waiting is refused when it starts.
+     */
+    readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
+    /** Like the above, for every plan made with values of this Connection. */
+    readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
+    /**
+     * Removes syncs that found nothing new and ended before `before`, with their events and logs; a few thousand at a
+     * time.
+     */
+    readonly purgeQuiet: (before: string) => Effect.Effect<void>
+    /** Likewise voids every plan for which `reasonOf` gives a reason. Returns the number. */
+    readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
+    readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
+  }
+>()("svc/actors/run/RunLedger") {
+  static readonly layer = Layer.effect(
+    RunLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const lifecycle = yield* RunLifecycle
+      const killPoint = yield* KillPoint
+      const placeOf = yield* makeRunPlaces
+
+      const find = Effect.fnUntraced(function* (id: RunId | null) {
+        const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const insert = Effect.fnUntraced(function* (run: NewRun) {
+        const at = yield* creationTime(sql, run.runGroupId)
+        const { places, pool } = yield* placeOf(run)
+        yield* sql`INSERT INTO runs ${RunRow.values(sql, {
+          id: run.id,
+          workspace_id: run.workspaceId,
+          type: run.type,
+          status: "queued",
+          capsule_id: run.capsuleId ?? null,
+          source_id: run.sourceId ?? null,
+          plan_run_id: run.planRunId ?? null,
+          run_group_id: run.runGroupId ?? null,
+          coordinator_kind: run.coordinator?.kind ?? null,
+          coordinator_id: run.coordinator?.id ?? null,
+          source_snapshot_id: run.sourceSnapshotId ?? null,
+          resolved_commit: run.resolvedCommit ?? null,
+          compatibility_report_id: run.compatibilityReportId ?? null,
+          install_config_id: run.installConfigId ?? null,
+          execution_authority_epoch: run.executionAuthorityEpoch ?? null,
+          base_state_generation: run.baseStateGeneration ?? null,
+          base_state_version_id: run.baseStateVersionId ?? null,
+          plan_digest: run.planDigest ?? null,
+          connection_id: run.connectionId ?? null,
+          requires_approval: run.requiresApproval === true ? 1 : 0,
+          created_by: run.createdBy ?? null,
+          trigger_kind: run.trigger,
+          purpose: run.purpose ?? null,
+          attempt: 0,
+          quiet: run.quiet === true ? 1 : 0,
+          spec: SpecJson.write(run.spec),
+          ...mergedEvidence(noEvidence, run.evidence ?? {}),
+          pool,
+          slot_pool: places,
+          capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
+          created_at: at,
+          queued_at: at
+        })}`
+        yield* journal.append(run.id, "run.queued", { type: run.type })
+        yield* killPoint(`${run.type}.run.queued`)
+      }, Effect.orDie)
+
+      const held = Effect.fnUntraced(function* (hold: RunHold) {
+        const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const record = (hold: RunHold, columns: RecordedColumns) =>
+        changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, columns)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
+
+      const mergeEvidence = Effect.fnUntraced(function* (hold: RunHold, evidence: RunEvidence) {
+        const [row] = yield* Effect.orDie(
+          RunRow.some(sql, "evidence", "plan_details")`SELECT evidence, plan_details FROM runs
+            WHERE ${isHeld(sql, hold)}`
+        )
+        if (row === undefined) return yield* holdLost(hold)
+        const merged = mergedEvidence(row, evidence)
+        yield* changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
+      })
+
+      const acknowledgeStart = Effect.fnUntraced(function* (hold: RunHold) {
+        const at = yield* now
+        yield* changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET start_acknowledged_at = COALESCE(start_acknowledged_at, ${at})
+            WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
+      })
+
+      const pending = sql.literal(pendingPlan())
+
+      const supersede = Effect.fnUntraced(function* (plans: ReadonlyArray<SeenRun>, reason: string) {
+        for (const plan of plans) yield* lifecycle.voidPlan(plan, reason)
+        return plans.map(({ id }) => id)
+      })
+
+      const supersedePlans = Effect.fnUntraced(function* (capsuleId: CapsuleId, reason: string, except?: RunId) {
+        const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+          AND id <> ${except ?? ""} AND ${pending} ORDER BY created_at, id`
+        return yield* supersede(plans, reason)
+      }, Effect.orDie)
+
+      const supersedePlan = Effect.fnUntraced(function* (id: RunId, reason: string) {
+        yield* supersede(yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`, reason)
+      }, Effect.orDie)
+
+      const expiredPlans = Effect.fnUntraced(function* (at: string) {
+        const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE expires_at <= ${at} AND ${pending}`
+        return plans.map(({ id }) => id)
+      }, Effect.orDie)
+
+      const expirePlan = Effect.fnUntraced(function* (id: RunId) {
+        const [plan] = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`
+        return plan !== undefined && (yield* lifecycle.expire(plan))
+      }, Effect.orDie)
+
+      const applicablePlans = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+        const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
+          AND ${pending} ORDER BY created_at, id`
+        return plans.map(({ id }) => id)
+      }, Effect.orDie)
+
+      const supersedeOutdated = Effect.gen(function* () {
+        const plans = yield* RunRow.rows(sql)`SELECT r.* FROM runs r JOIN run_plans p ON p.run_id = r.id
+          WHERE ${pending} AND p.secret_rule IS NOT ${secretRuleVersion} ORDER BY r.created_at, r.id`
+        yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
+      }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
+
+      const supersedeConsumers = Effect.fnUntraced(function* (outputShareId: OutputShareId, reason: string) {
+        const plans = yield* RunRow.rows(sql)`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
+          WHERE ${pending} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
+            WHERE json_extract(e.value, '$.outputShareId') = ${outputShareId}) ORDER BY r.created_at, r.id`
+        return yield* supersede(plans, reason)
+      }, Effect.orDie)
+
+      const supersedeUsers = Effect.fnUntraced(function* (connectionId: ConnectionId, reason: string) {
+        const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending}
+          AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
+            WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
+        return yield* supersede(plans, reason)
+      }, Effect.orDie)
+
+      const purgeQuiet = Effect.fnUntraced(
+        function* (before: string) {
+          const old = yield* RunRow.some(sql, "id")`SELECT id FROM runs
+            WHERE quiet = 1 AND finished_at < ${before} ORDER BY finished_at LIMIT 2000`
+          const ids = JSON.stringify(old.map(({ id }) => id))
+          const among = sql`IN (SELECT value FROM json_each(${ids}))`
+          yield* sql`DELETE FROM run_events WHERE run_id ${among}`
+          yield* sql`DELETE FROM run_log_chunks WHERE run_id ${among}`
+          yield* sql`DELETE FROM runs WHERE id ${among}`
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
+        function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
+          const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
+          let count = 0
+          for (const plan of plans) {
+            const reason = yield* reasonOf(plan)
+            if (reason === undefined) continue
+            yield* supersede([plan], reason)
+            count += 1
+          }
+          return count
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      const openExclusive = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+        return yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${openInLine(sql, capsuleId)} ORDER BY queued_at, id`
+      }, Effect.orDie)
+
+      return RunLedger.of({
+        insert,
+        find,
+        held,
+        record,
+        mergeEvidence,
+        acknowledgeStart,
+        supersedeOutdated,
+        supersedePlans,
+        applicablePlans,
+        supersedePlan,
+        expiredPlans,
+        expirePlan,
+        supersedeConsumers,
+        supersedeUsers,
+        purgeQuiet,
+        supersedeWhere,
+        openExclusive
+      })
+    })
+  )
+}

@@ -1,0 +1,344 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunEventData, RunFact } from "../../../schema/events/RunEvent.ts"
+import type { RunEvidence, RunStatus } from "../../../schema/records/Run.ts"
+import { isFinalStatus, transitionEvent } from "../../../schema/records/RunLifecycle.ts"
+import type { ChangesOf } from "../../base/database/Table.ts"
+import { now } from "../../base/Identity.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { isApply } from "./RunAttempt.ts"
+import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
+import { type RunId, Subject } from "../../../schema/records/Ids.ts"
+import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+}
+
+/** What is recorded with a move. `columns` are written only by this move. */
+interface Recorded {
+  readonly error?: RunError | undefined
+  readonly evidence?: RunEvidence | undefined
+  readonly columns?: ChangesOf<typeof RunRow> | undefined
+  /** Who ends the Run before it is done. Without it, whoever has asked for the cancel. */
+  readonly by?: Decider | undefined
+}
+
+/** A Run that the caller has just read in the same transaction. */
+export type SeenRun = Pick<
+  RunRow,
+  "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
+>
+
+/** Who decides about a Run, and why; there is no subject if the service does. */
+interface Decider {
+  readonly subject?: string | undefined
+  readonly reason?: string | undefined
+}
+
+const decided = ({ reason, subject }: Decider) => ({
+  ...(subject === undefined ? {} : { subject: Subject.make(subject) }),
+  ...(reason === undefined ? {} : { reason })
+})
+
+const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
+  if (to === "superseded" || to === "expired") return to
+  if (to !== "cancelled") return undefined
+  if (seen.status === "waiting_approval") return "discarded"
+  return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
+}
+
+/** Who approved a plan; there is no subject if the service did. */
+export interface Approval {
+  readonly subject?: string | undefined
+  readonly comment?: string | undefined
+  readonly data: RunEventData<"run.approved">
+}
+
+/** What an apply reports when it ends, in addition to its error. */
+type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
+
+type Held = Effect.Effect<void, HoldLost>
+type Settled = Effect.Effect<void, HoldLost | StopRequested>
+
+/** The tool of an apply ends before a request to stop reaches it; its effects cannot be taken back. */
+const allWasDone: RunError = {
+  code: "applied_before_cancel",
+  message:
+    "The request to stop came after the tool had finished: everything in the plan was done, and the state is complete. To take it back, plan again."
+}
+
+/**
+ * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
+ * transaction, and writes the event of the transition with it. A transition that is not in `runTransitions` is a defect.
+ *
+ * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that nobody is executing, and
+ * return `false` if the Run has changed since it was read.
+ *
+ * A request to stop that was accepted wins against every end under a hold that is not committed yet. A result that changes nothing
+ * outside fails with `StopRequested`, which rolls back the caller's transaction; a failure is recorded as a cancellation. For an
+ * apply the request decides the status, and what the tool did is recorded all the same.
+ */
+export class RunLifecycle extends Context.Service<
+  RunLifecycle,
+  {
+    /** Gives a queued Run to an owner, under the next fence; `undefined` when it is no longer queued. */
+    readonly claim: (id: RunId, owner: string) => Effect.Effect<RunRow | undefined>
+    readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Settled
+    /** Ends an apply whose plan was carried out completely. */
+    readonly succeedApply: (hold: RunHold, data: EndData, evidence: RunEvidence) => Held
+    readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
+    readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
+    readonly supersede: (hold: RunHold, reason: string) => Held
+    /** For a step that commits a part of the result before the Run ends: fails if the Run was asked to stop. */
+    readonly proceed: (hold: RunHold) => Settled
+    readonly waitForApproval: (
+      hold: RunHold,
+      data: RunEventData<"run.waiting_approval">,
+      evidence: RunEvidence
+    ) => Settled
+    /** Returns the Run to the queue. The attempt is not counted if nothing was wrong with the Run. */
+    readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
+    /** Approves a waiting plan. */
+    readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
+    /** Cancels a Run that is queued, is waiting for its approval, or is an approved plan that no apply has used. */
+    readonly withdraw: (run: SeenRun, by: Decider) => Effect.Effect<boolean>
+    /** Voids a plan that is waiting for its approval or its apply, and deletes the saved plan. */
+    readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
+    /** Like the above, for a plan that has expired. */
+    readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
+    /** Fails a Run that was never started. */
+    readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
+    /** Records a request to stop a running Run; does nothing if one has already been recorded. */
+    readonly requestCancel: (id: RunId, by: Decider) => Effect.Effect<void>
+    /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
+    readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
+  }
+>()("svc/actors/run/RunLifecycle") {
+  static readonly layer = Layer.effect(
+    RunLifecycle,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const killPoint = yield* KillPoint
+
+      const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
+        const at = yield* now
+        // Batch numbers start over for the new fence, and more lines may follow.
+        const fresh = {
+          last_event_batch: 0,
+          last_log_batch: 0,
+          log_ended_at: null,
+          start_acknowledged_at: null,
+          agent_unreachable_since: null
+        }
+        const [claimed] = yield* RunRow.rows(sql)`UPDATE runs
+          SET ${RunRow.changes(sql, { status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
+          WHERE id = ${id} AND status = 'queued' RETURNING *`
+        if (claimed === undefined) return undefined
+        yield* journal.append(id, "run.started", { attempt: claimed.attempt })
+        yield* killPoint(`${claimed.type}.run.started`)
+        return claimed
+      }, Effect.orDie)
+
+      const move = Effect.fnUntraced(function* (
+        seen: SeenRun,
+        to: RunStatus,
+        { data, kind }: RunFact,
+        { by, columns, error, evidence }: Recorded = {},
+        hold?: RunHold
+      ) {
+        // Only a Run's own execution reports its outcome.
+        if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
+          return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
+        }
+        const at = yield* now
+        const kindOfEnd = endKind(seen, to)
+        const decider = by ?? EvidenceJson.read(seen.evidence).cancelRequest ?? {}
+        const endedBy: RunEndedBy | undefined =
+          kindOfEnd === undefined ? undefined : { kind: kindOfEnd, at, ...decided(decider) }
+        const asSeen =
+          seen.status === "succeeded"
+            ? sql`id = ${seen.id} AND status = 'succeeded' AND used_by_run_id IS NULL`
+            : sql`id = ${seen.id} AND status = ${seen.status}`
+        const moved = yield* sql`UPDATE runs SET ${RunRow.changes(sql, {
+          status: to,
+          owner: null,
+          finished_at: isFinalStatus(to) ? at : null,
+          error_code: error?.code ?? null,
+          error_message: error?.message ?? null,
+          ...(evidence === undefined && endedBy === undefined
+            ? {}
+            : mergedEvidence(seen, { ...evidence, ...(endedBy === undefined ? {} : { endedBy }) })),
+          ...columns
+        })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
+        if (moved.length === 0) return false
+        // Nobody can settle under this hold any longer.
+        if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
+        const who = kind === "run.cancelled" ? decided(decider) : {}
+        yield* journal.append(seen.id, kind, { ...who, ...data })
+        yield* killPoint(`${seen.type}.${kind}`)
+        return true
+      }, Effect.orDie)
+
+      const held = Effect.fn("RunLifecycle.held")(function* (
+        hold: RunHold,
+        to: RunStatus,
+        fact: RunFact,
+        recorded?: Recorded
+      ): Effect.fn.Return<void, HoldLost> {
+        yield* journal.flush(hold)
+        const [seen] = yield* Effect.orDie(RunRow.some(
+          sql,
+          "id",
+          "type",
+          "status",
+          "approved_at",
+          "used_by_run_id",
+          "evidence",
+          "plan_details"
+        )`SELECT id, type, status, approved_at, used_by_run_id, evidence, plan_details
+          FROM runs WHERE ${isHeld(sql, hold)}`)
+        if (seen === undefined || !(yield* move(seen, to, fact, recorded, hold))) return yield* holdLost(hold)
+      })
+
+      const requestToStop = Effect.fnUntraced(function* (hold: RunHold) {
+        const [run] = yield* RunRow.some(sql, "type", "cancel_requested_at")`SELECT type, cancel_requested_at
+          FROM runs WHERE ${isHeld(sql, hold)}`
+        return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
+      }, Effect.orDie)
+
+      /** The request is read before anything else, because noted events that are flushed into a rolled back transaction are lost. */
+      const unlessStopped = Effect.fnUntraced(function* (
+        hold: RunHold,
+        to: "succeeded" | "waiting_approval",
+        fact: RunFact,
+        evidence: RunEvidence | undefined
+      ) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* new StopRequested({ hold, evidence })
+        yield* held(hold, to, fact, { evidence })
+      })
+
+      const proceed = Effect.fnUntraced(function* (hold: RunHold) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* new StopRequested({ hold, evidence: undefined })
+      })
+
+      const cancel = (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) =>
+        held(
+          hold,
+          "cancelled",
+          { kind: "run.cancelled", data: { ...data, ...(error === undefined ? {} : { error }) } },
+          { error, evidence }
+        )
+
+      const succeedApply = Effect.fnUntraced(function* (hold: RunHold, data: EndData, evidence: RunEvidence) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold, evidence, allWasDone, data)
+        yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
+      })
+
+      /** The failure, with the newer commit that may be the remedy for a Run of the deployed commit. */
+      const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
+        const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
+        const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit
+        if (newer === undefined) return error
+        const { ref, resolvedCommit } = newer
+        const remedy = `This Run used the deployed commit, and ${ref} is at the newer commit ${resolvedCommit.slice(0, 12)}. If that commit mends the failure, plan and apply it first.`
+        return { ...error, message: `${error.message} ${remedy}` }
+      }, Effect.orDie)
+
+      const fail = Effect.fnUntraced(function* (
+        hold: RunHold,
+        problem: RunError,
+        evidence?: RunEvidence,
+        data?: EndData
+      ) {
+        const error = yield* withNewerCommit(hold, problem)
+        const request = yield* requestToStop(hold)
+        // However an apply ended, report the objects that it may have left behind.
+        if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)
+        yield* held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence })
+      })
+
+      const supersede = Effect.fnUntraced(function* (hold: RunHold, reason: string) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold)
+        yield* held(hold, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason } })
+      })
+
+      const requeue = Effect.fnUntraced(function* (
+        hold: RunHold,
+        reason: string,
+        { counts }: { readonly counts: boolean }
+      ) {
+        yield* held(hold, "queued", { kind: "run.queued", data: { reason } })
+        if (!counts) yield* Effect.orDie(sql`UPDATE runs SET attempt = attempt - 1 WHERE id = ${hold.runId}`)
+      })
+
+      const approve = Effect.fnUntraced(function* (plan: SeenRun, { comment, data, subject }: Approval) {
+        const columns = { approved_by: subject ?? null, approved_at: yield* now, approval_comment: comment ?? null }
+        const who = subject === undefined ? {} : { subject }
+        return yield* move(plan, "succeeded", { kind: "run.approved", data: { ...data, ...who } }, { columns })
+      })
+
+      const withoutPlan = (id: RunId) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
+
+      const voidPlan = Effect.fnUntraced(function* (plan: SeenRun, reason: string) {
+        const moved = yield* move(plan, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason } })
+        if (moved) yield* withoutPlan(plan.id)
+        return moved
+      })
+
+      const expire = Effect.fnUntraced(function* (plan: SeenRun) {
+        const moved = yield* move(plan, "expired", { kind: "run.expired", data: {} }, { by: {} })
+        if (moved) yield* withoutPlan(plan.id)
+        return moved
+      })
+
+      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: RunId, by: Decider) {
+        const [seen] = yield* RunRow.some(sql, "evidence", "plan_details")`SELECT evidence, plan_details FROM runs
+          WHERE id = ${id} AND status = 'running' AND cancel_requested_at IS NULL`
+        if (seen === undefined) return
+        const at = yield* now
+        const { evidence } = mergedEvidence(seen, { cancelRequest: { at, ...decided(by) } })
+        const request = { cancel_requested_at: at, cancel_reason: by.reason ?? null, evidence }
+        yield* sql`UPDATE runs SET ${RunRow.changes(sql, request)} WHERE id = ${id}`
+        yield* journal.append(id, "run.cancelling", decided(by))
+      }, Effect.orDie)
+
+      const usePlan = Effect.fnUntraced(function* (planId: RunId, applyId: RunId) {
+        const used = yield* sql`UPDATE runs SET ${RunRow.changes(sql, { used_by_run_id: applyId })}
+          WHERE id = ${planId} AND used_by_run_id IS NULL AND status = 'succeeded' RETURNING id`
+        return used.length > 0
+      }, Effect.orDie)
+
+      return RunLifecycle.of({
+        claim,
+        succeed: (hold, data, evidence) => unlessStopped(hold, "succeeded", { kind: "run.succeeded", data }, evidence),
+        succeedApply,
+        fail,
+        cancel,
+        supersede,
+        proceed,
+        waitForApproval: (hold, data, evidence) =>
+          unlessStopped(hold, "waiting_approval", { kind: "run.waiting_approval", data }, evidence),
+        requeue,
+        approve,
+        withdraw: (run, by) =>
+          move(
+            run,
+            "cancelled",
+            { kind: "run.cancelled", data: run.status === "succeeded" ? { approvalWithdrawn: true } : {} },
+            { by }
+          ),
+        voidPlan,
+        expire,
+        abandon: (run, error, evidence) =>
+          move(run, "failed", { kind: "run.failed", data: { error } }, { error, evidence }),
+        requestCancel,
+        usePlan
+      })
+    })
+  )
+}

@@ -1,0 +1,305 @@
+import { Context, Effect, Layer, Schedule, Schema, type Scope, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { type LogStream, type RunLogEntry, type RunPhase } from "../../../schema/events/RunEvent.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import type { HoldLost, RunHold } from "./RunHold.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { logBatch } from "./RunSequences.ts"
+import { LogEntriesJson, RunLogChunkRow } from "./RunLogChunkRow.ts"
+import { RunSettings } from "./RunSettings.ts"
+
+/** Receives the lines of one running Run. */
+export interface RunLog {
+  /** Accepts a redacted line. Returns once the line is buffered, or counted as lost if the buffer is full. */
+  readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
+  readonly flush: Effect.Effect<void, HoldLost>
+}
+
+/** A batch is written when it reaches this size or this age, whichever comes first. */
+const batchBytes = 64 * 1024
+const batchMillis = 20
+/** While the database refuses writes, lines wait here; the excess is dropped, and the log states how much. */
+const mostWaitingBytes = 2 * 1024 * 1024
+
+/** The last lines usually show why a Run ended. */
+const mostLastBytes = 256 * 1024
+/** The overhead per line, in addition to its text. */
+const lineBytes = 96
+
+const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
+
+type Line = Omit<RunLogEntry, "seq">
+
+/** Lines that are stored together. `endedAt` is set on the last batch of a log. */
+interface LogBatch {
+  readonly number: number
+  readonly lines: ReadonlyArray<Line>
+  readonly bytes: number
+  readonly endedAt: string | null
+}
+
+const endAgain = Schedule.spaced("5 seconds")
+
+/**
+ * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
+ * without gaps; a restarted Run continues the sequence. Once a log exceeds the configured limit, only its last lines are added
+ * when the Run ends: no Run may fill the disk that holds other Runs' states.
+ */
+export class RunLogs extends Context.Service<
+  RunLogs,
+  {
+    /** Opens the log for one execution; it is closed together with the scope. */
+    readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
+    /**
+     * Accepts a batch of lines that an agent sent; a repeated one is stored only once. Lines beyond a log's limit are left out.
+     */
+    readonly receive: (
+      hold: RunHold,
+      number: number,
+      lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
+    ) => Effect.Effect<void, HoldLost>
+    /**
+     * Closes the logs of Runs that are not executing and whose execution did not close them. Call it only while nothing else is
+     * executing.
+     */
+    readonly endAbandoned: Effect.Effect<void>
+  }
+>()("svc/actors/run/RunLogs") {
+  static readonly layer = Layer.effect(
+    RunLogs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const { mostLogBytes } = yield* RunSettings
+      const layerScope = yield* Effect.scope
+
+      const sizeOf = ({ fence, runId }: RunHold) =>
+        LogSize.rows(sql)`SELECT (SELECT SUM(bytes) FROM run_log_chunks WHERE run_id = ${runId}) AS bytes,
+          (SELECT last_log_batch FROM runs WHERE id = ${runId} AND fence = ${fence}) AS batch`
+
+      const receive = Effect.fn("RunLogs.receive")(function* (
+        hold: RunHold,
+        number: number,
+        lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
+      ) {
+        const [size] = yield* sizeOf(hold)
+        const taken = size?.bytes ?? 0
+        let bytes = 0
+        const kept: Array<Line> = []
+        for (const line of lines) {
+          const more = line.text.length + lineBytes
+          if (taken + bytes + more > mostLogBytes) break
+          bytes += more
+          kept.push(line)
+        }
+        if (kept.length < lines.length && taken <= mostLogBytes) {
+          const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
+          const at = yield* now
+          kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
+          // Set beyond the limit, so that it is reported only once.
+          bytes = mostLogBytes - taken + 1
+        }
+        const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
+        if (last === undefined || kept.length === 0) return
+        yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
+          run_id: hold.runId,
+          first_seq: last + 1,
+          last_seq: last + kept.length,
+          bytes,
+          entries: LogEntriesJson.write(kept.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line })))
+        })}`
+        yield* sql.afterCommit(Effect.sync(() => journal.wake(hold.runId)))
+      }, transaction(sql))
+
+      const open = Effect.fnUntraced(function* (hold: RunHold) {
+        const { runId } = hold
+        const [earlier] = yield* Effect.orDie(sizeOf(hold))
+        const writing = yield* Semaphore.make(1)
+        const scope = yield* Effect.scope
+        let pending: Array<Line> = []
+        let pendingBytes = 0
+        // Kept exactly as sent until it is known to be stored: it may have been stored even though the database reported a
+        // failure.
+        let unsent: LogBatch | undefined
+        // An agent may already have written under this fence.
+        let batches = earlier?.batch ?? 0
+        let lost: HoldLost | undefined
+        let dropped = 0
+        let timerArmed = false
+        let taken = earlier?.bytes ?? 0
+        let lastLines: Array<Line> = []
+        let lastBytes = 0
+        let leftOut = 0
+
+        const store = Effect.fnUntraced(function* ({ bytes, endedAt, lines, number }: LogBatch) {
+          const last = yield* logBatch(sql, hold, { number, count: lines.length }, endedAt)
+          if (last === undefined || lines.length === 0) return
+          const entries = lines.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line }))
+          yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
+            run_id: runId,
+            first_seq: last + 1,
+            last_seq: last + lines.length,
+            bytes,
+            entries: LogEntriesJson.write(entries)
+          })}`
+        }, sql.withTransaction)
+
+        const send = Effect.fnUntraced(function* (batch: LogBatch) {
+          unsent = batch
+          yield* store(batch)
+          unsent = undefined
+          journal.wake(runId)
+        })
+
+        /** Everything pending, as the next batch. */
+        const nextBatch = (endedAt: string | null): LogBatch => {
+          batches += 1
+          const batch = { number: batches, lines: pending, bytes: pendingBytes, endedAt }
+          pending = []
+          pendingBytes = 0
+          return batch
+        }
+
+        /** Adds lines to the next batch. Time is read before, so that no batch can be taken in between. */
+        const add = (...lines: ReadonlyArray<Line>) => {
+          pending.push(...lines)
+          for (const { text } of lines) pendingBytes += text.length + lineBytes
+        }
+
+        /** Called before the first line after the dropped ones, so that the log states the gap in its place. */
+        const noteDropped = (at: string) => {
+          if (dropped === 0) return
+          const text = `${dropped} lines were lost here: the database could not be written.`
+          dropped = 0
+          add({ at, phase: "state", stream: "system", text })
+        }
+
+        /** The last lines of a log that exceeds its limit, after the number of those left out before them. */
+        const addHeldBack = (at: string) => {
+          if (leftOut > 0) {
+            const text = `${leftOut} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`
+            add({ at, phase: lastLines[0]?.phase ?? "state", stream: "system", text })
+          }
+          add(...lastLines)
+          lastLines = []
+          lastBytes = 0
+          leftOut = 0
+        }
+
+        const sendAll = Effect.gen(function* () {
+          if (unsent !== undefined) yield* send(unsent)
+          if (pending.length > 0) yield* send(nextBatch(null))
+        })
+
+        const sendLast = Effect.gen(function* () {
+          if (unsent !== undefined) {
+            const isLast = unsent.endedAt !== null
+            yield* send(unsent)
+            if (isLast) return
+          }
+          const at = yield* now
+          noteDropped(at)
+          addHeldBack(at)
+          yield* send(nextBatch(at))
+        })
+
+        /** Nothing is written once the hold has been lost. */
+        const dropAll = (error: HoldLost) =>
+          Effect.suspend(() => {
+            lost = error
+            unsent = undefined
+            pending = []
+            pendingBytes = 0
+            return Effect.fail(error)
+          })
+
+        const flush = sendAll.pipe(
+          Effect.catchTags({
+            HoldLost: dropAll,
+            SqlError: (error) => Effect.logWarning("Lines of a Run could not be written and wait.", error)
+          }),
+          writing.withPermits(1),
+          Effect.uninterruptible
+        )
+
+        const holdBack = (line: Line) => {
+          lastLines.push(line)
+          lastBytes += line.text.length + lineBytes
+          while (lastBytes > mostLastBytes) {
+            lastBytes -= (lastLines.shift()?.text.length ?? 0) + lineBytes
+            leftOut += 1
+          }
+        }
+
+        /** Flushes soon, unless a flush is planned already. */
+        const flushSoon = Effect.suspend(() => {
+          if (timerArmed) return Effect.void
+          timerArmed = true
+          return Effect.sleep(batchMillis).pipe(
+            Effect.andThen(
+              Effect.sync(() => {
+                timerArmed = false
+              })
+            ),
+            Effect.andThen(flush),
+            Effect.ignore,
+            Effect.forkIn(scope)
+          )
+        })
+
+        const write = Effect.fnUntraced(function* (phase: RunPhase, stream: LogStream, text: string) {
+          const at = yield* now
+          if (lost !== undefined) return yield* lost
+          taken += text.length + lineBytes
+          if (taken > mostLogBytes) return holdBack({ at, phase, stream, text })
+          if (pendingBytes + (unsent?.bytes ?? 0) >= mostWaitingBytes) {
+            dropped += 1
+            return yield* flushSoon
+          }
+          noteDropped(at)
+          add({ at, phase, stream, text })
+          yield* pendingBytes >= batchBytes ? flush : flushSoon
+        })
+
+        /**
+         * Readers that are waiting for the last line are notified of the end. If the database refuses the write, the end is
+         * written later, in the background; the next startup closes logs that a shutdown left open.
+         */
+        const close = Effect.suspend(() =>
+          lost === undefined
+            ? writing
+                .withPermits(1)(sendLast)
+                .pipe(
+                  Effect.catchTag("HoldLost", () => Effect.void),
+                  Effect.catchTag("SqlError", (error) =>
+                    Effect.andThen(
+                      Effect.logWarning("The log of a Run could not be ended. It is tried again.", error),
+                      writing
+                        .withPermits(1)(sendLast)
+                        .pipe(
+                          Effect.retry({ schedule: endAgain, while: ({ _tag }) => _tag === "SqlError" }),
+                          Effect.ignore,
+                          Effect.interruptible,
+                          Effect.forkIn(layerScope)
+                        )
+                    )
+                  ),
+                  Effect.asVoid
+                )
+            : Effect.void
+        )
+        yield* Effect.addFinalizer(() => close)
+        return { write, flush }
+      })
+
+      const endAbandoned = Effect.gen(function* () {
+        yield* sql`UPDATE runs SET log_ended_at = ${yield* now}
+          WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND status NOT IN ('queued', 'running')`
+      }).pipe(Effect.orDie, Effect.withSpan("RunLogs.endAbandoned"))
+
+      return RunLogs.of({ open, receive, endAbandoned })
+    })
+  )
+}

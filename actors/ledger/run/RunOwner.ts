@@ -1,0 +1,44 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+
+const Incarnation = rowShape({ installation_id: Schema.String, incarnation: Schema.Int })
+type Incarnation = RowOf<typeof Incarnation.columns>
+
+const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
+
+/** The incarnation in the name of an owner that was a process of this installation. */
+const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
+  const [installation, number, ...more] = owner.split("#")
+  return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
+    ? Option.some(Number(number))
+    : Option.none()
+}
+
+/**
+ * The name under which this process executes Runs. Each startup is a new incarnation; only one process at a time uses the data
+ * folder, so the Runs of an earlier incarnation have no live owner.
+ */
+export class RunOwner extends Context.Service<
+  RunOwner,
+  {
+    readonly name: string
+    /** Whether this owner was an earlier process of the same installation. */
+    readonly isEarlier: (owner: string) => boolean
+  }
+>()("svc/actors/run/RunOwner") {
+  static readonly layer = Layer.effect(
+    RunOwner,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [own] = yield* Effect.orDie(Incarnation.rows(sql)`UPDATE installation SET incarnation = incarnation + 1
+        RETURNING installation_id, incarnation`)
+      if (own === undefined)
+        return yield* Effect.die(new Error("The database does not say which installation it is of."))
+      return RunOwner.of({
+        name: nameOf(own),
+        isEarlier: (owner) => Option.exists(incarnationOf(owner, own), (number) => number < own.incarnation)
+      })
+    })
+  )
+}

@@ -1,0 +1,55 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../../base/Identity.ts"
+import { type PreparationKind, PreparationRow } from "./PreparationRow.ts"
+import { changedUnder, type HoldLost, isHeld, type RunHold } from "./RunHold.ts"
+
+/** How to write one kind of preparation. */
+export interface PreparationSchema<A> {
+  readonly kind: PreparationKind
+  readonly json: Schema.Codec<A, string>
+}
+
+/**
+ * The one row that the preparation of an execution leaves for its settlement. It belongs to a hold: the next claim prepares
+ * again. The move that ends or requeues the Run removes it (`RunLifecycle`).
+ */
+export class RunPreparations extends Context.Service<
+  RunPreparations,
+  {
+    /** In the caller's transaction, once per hold. */
+    readonly save: <A>(hold: RunHold, schema: PreparationSchema<A>, prepared: A) => Effect.Effect<void, HoldLost>
+    /**
+     * None if nothing was prepared under this hold. A row that another release stored and this one cannot read is treated as none
+     * and logged, so that recovery can still settle the Run.
+     */
+    readonly load: <A>(hold: RunHold, schema: PreparationSchema<A>) => Effect.Effect<Option.Option<A>>
+  }
+>()("svc/actors/run/RunPreparations") {
+  static readonly layer = Layer.effect(
+    RunPreparations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const save = Effect.fnUntraced(function* <A>(hold: RunHold, { json, kind }: PreparationSchema<A>, prepared: A) {
+        const data = yield* Effect.orDie(Schema.encodeEffect(json)(prepared))
+        const at = yield* now
+        const saved = sql`INSERT INTO run_preparations (run_id, fence, kind, data, created_at)
+          SELECT id, fence, ${kind}, ${data}, ${at} FROM runs WHERE ${isHeld(sql, hold)} RETURNING run_id`
+        yield* changedUnder(hold, Effect.orDie(saved))
+      })
+
+      const load = Effect.fnUntraced(function* <A>({ fence, runId }: RunHold, { json, kind }: PreparationSchema<A>) {
+        const [row] = yield* Effect.orDie(PreparationRow.some(sql, "data")`SELECT data FROM run_preparations
+          WHERE run_id = ${runId} AND fence = ${fence} AND kind = ${kind}`)
+        if (row === undefined) return Option.none()
+        return yield* Schema.decodeEffect(json)(row.data).pipe(
+          Effect.tapError((error) => Effect.logError(`The preparation of the Run ${runId} cannot be read`, error)),
+          Effect.option
+        )
+      })
+
+      return RunPreparations.of({ save, load })
+    })
+  )
+}

@@ -1,0 +1,269 @@
+import { Schema, Struct } from "effect"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  InstallPlanId,
+  RevisionPlanId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
+import { PlanDetails, planDetailNames } from "../../../schema/records/PlanDetails.ts"
+import {
+  LatestRun,
+  ListedRun,
+  PlanPurpose,
+  RecordedSandboxLevel,
+  Run,
+  RunEvidence,
+  RunStatus,
+  RunType
+} from "../../../schema/records/Run.ts"
+import { RunNetwork } from "../../../schema/records/RunConfinement.ts"
+import { type RunDecisions, runDecisions } from "../../../schema/records/RunDecision.ts"
+import type { RunStanding } from "../../../schema/records/RunLifecycle.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
+import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
+
+/** The evidence without the details of its plan. Earlier releases kept the sandbox level in it. */
+export const EvidenceJson = jsonText(
+  Schema.Struct({
+    ...Struct.omit(RunEvidence.fields, planDetailNames),
+    ...runDecisions,
+    sandboxLevel: Schema.optionalKey(RecordedSandboxLevel)
+  })
+)
+
+export const PlanDetailsJson = jsonText(PlanDetails)
+
+/** What a Run was asked to do; each Run type has its own schema. */
+export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
+
+/** The ledger of Runs. */
+export const RunRow = table(
+  "runs",
+  {
+    id: RunId,
+    workspace_id: WorkspaceId,
+    type: RunType,
+    status: RunStatus,
+    capsule_id: Schema.NullOr(CapsuleId),
+    source_id: Schema.NullOr(SourceId),
+    plan_run_id: Schema.NullOr(RunId),
+    run_group_id: Schema.NullOr(RunGroupId),
+    coordinator_kind: Schema.NullOr(Schema.Literals(["install_plan", "revision_plan"])),
+    coordinator_id: Schema.NullOr(Schema.Union([InstallPlanId, RevisionPlanId])),
+    source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    resolved_commit: Schema.NullOr(Schema.String),
+    compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+    install_config_id: Schema.NullOr(InstallConfigId),
+    execution_authority_epoch: Schema.NullOr(Schema.Int),
+    base_state_generation: Schema.NullOr(Schema.Int),
+    base_state_version_id: Schema.NullOr(StateVersionId),
+    plan_digest: Schema.NullOr(Schema.String),
+    requires_approval: Flag,
+    approved_by: Schema.NullOr(Subject),
+    approved_at: Schema.NullOr(Timestamp),
+    approval_comment: Schema.NullOr(Schema.String),
+    used_by_run_id: Schema.NullOr(RunId),
+    created_by: Schema.NullOr(Schema.String),
+    trigger_kind: Run.fields.trigger,
+    purpose: Schema.NullOr(PlanPurpose),
+    attempt: Schema.Int,
+    /** The executing owner; none unless the Run is running. */
+    owner: Schema.NullOr(Schema.String),
+    /** Increases with every claim and never decreases. */
+    fence: Schema.Int,
+    lease_seconds: Schema.NullOr(Schema.Int),
+    /** The pool that executes the Run: `local`, or a pool of agents. The places it waits for are in `slot_pool`. */
+    pool: Schema.String,
+    start_acknowledged_at: Schema.NullOr(Timestamp),
+    /** When the agent executing the Run fell silent; none while it is responding. */
+    agent_unreachable_since: Schema.NullOr(Timestamp),
+    last_event_seq: Schema.Int,
+    last_event_batch: Schema.Int,
+    last_log_seq: Schema.Int,
+    last_log_batch: Schema.Int,
+    /** Set once the log is complete. */
+    log_ended_at: Schema.NullOr(Timestamp),
+    /** Set when the log can no longer be read because it is past the log retention period. */
+    log_removed_at: Schema.NullOr(Timestamp),
+    /** Lines of the removed log have yet to be deleted. */
+    log_removing: Flag,
+    spec: SpecJson,
+    evidence: EvidenceJson,
+    error_code: Schema.NullOr(Schema.String),
+    error_message: Schema.NullOr(Schema.String),
+    state_version_id: Schema.NullOr(StateVersionId),
+    connection_id: Schema.NullOr(ConnectionId),
+    /** A check that has found nothing so far and is therefore not listed. */
+    quiet: Flag,
+    isolation: Schema.NullOr(RecordedSandboxLevel),
+    network: Schema.NullOr(RunNetwork),
+    profile: Schema.NullOr(Schema.String),
+    /** Digest of the profile as of the Run's start. */
+    profile_digest: Schema.NullOr(Schema.String),
+    /** For an apply: whether the tool itself succeeded, whatever happened afterwards. */
+    provider_apply_succeeded: Schema.NullOr(Flag),
+    cancel_requested_at: Schema.NullOr(Timestamp),
+    cancel_reason: Schema.NullOr(Schema.String),
+    created_at: Timestamp,
+    queued_at: Timestamp,
+    slot_pool: Schema.String,
+    /** The Capsule in whose queue the Run waits; none if it may execute at the same time as other Runs of its Capsule. */
+    capsule_line: Schema.NullOr(CapsuleId),
+    /** Maintained by triggers: whether the Run is waiting for other Runs of its Capsule. */
+    capsule_wait: Flag,
+    started_at: Schema.NullOr(Timestamp),
+    finished_at: Schema.NullOr(Timestamp),
+    expires_at: Schema.NullOr(Timestamp),
+    /** The part of the evidence that can be large. It is the last column, so SQLite reads it only when it is selected. */
+    plan_details: PlanDetailsJson
+  },
+  [
+    "fence",
+    "pool",
+    "last_event_seq",
+    "last_event_batch",
+    "last_log_seq",
+    "last_log_batch",
+    "log_removing",
+    "quiet",
+    "slot_pool",
+    "capsule_wait",
+    "plan_details"
+  ]
+)
+export type RunRow = RowOf<typeof RunRow.columns>
+
+/** What lists show, without the specification of the Run and the details of its plan. */
+export const ListedRunRow = RunRow.without("spec", "plan_details")
+export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
+
+/** The columns of a Run that a list of Capsules shows. */
+export const LatestRunRow = rowShape(
+  Struct.pick(RunRow.columns, ["id", "capsule_id", "type", "status", "approved_at", "created_at", "finished_at"])
+)
+export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
+
+// Their contents are part of the Run, which is decoded as a whole.
+const parseMembers = storedJson(Schema.Record(Schema.String, Schema.Unknown))
+const decodeRun = storedRecord(Run)
+const decodeListedRun = storedRecord(ListedRun)
+
+/** Evidence as stored: the details of a plan apart from the rest. */
+export type StoredEvidence = Pick<RunRow, "evidence" | "plan_details">
+
+/** Evidence as stored in the row, with additions. */
+export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunDecisions): StoredEvidence => ({
+  evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
+  plan_details: PlanDetailsJson.write({
+    ...PlanDetailsJson.read(stored.plan_details),
+    ...Struct.pick(added, planDetailNames)
+  })
+})
+
+/** Evidence of a Run that has recorded nothing yet. */
+export const noEvidence: StoredEvidence = { evidence: "{}", plan_details: "{}" }
+
+export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
+  type: row.type,
+  status: row.status,
+  isApproved: row.approved_at !== null,
+  isUsed: row.used_by_run_id !== null
+})
+
+/** `isPendingPlan` as a condition; `of` is the alias of `runs` with its dot. A test compares the two. */
+export const pendingPlan = (of = ""): string =>
+  `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
+    OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
+
+/** Drops nulls from the database, since absent fields are omitted from records. */
+export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
+  const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
+  for (const key of Object.keys(fields) as Array<keyof A>) {
+    const value = fields[key]
+    if (value !== null && value !== undefined) kept[key] = value
+  }
+  return kept
+}
+
+const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefined) => {
+  const { sandboxLevel, ...evidence } = parseMembers(row.evidence)
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    type: row.type,
+    status: row.status,
+    requiresApproval: row.requires_approval === 1,
+    trigger: row.trigger_kind,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    queuedAt: row.queued_at,
+    ...evidence,
+    ...present({
+      capsuleId: row.capsule_id,
+      sourceId: row.source_id,
+      planRunId: row.plan_run_id,
+      runGroupId: row.run_group_id,
+      revisionPlanId: row.coordinator_kind === "revision_plan" ? row.coordinator_id : undefined,
+      sourceSnapshotId: row.source_snapshot_id,
+      resolvedCommit: row.resolved_commit,
+      compatibilityReportId: row.compatibility_report_id,
+      installConfigId: row.install_config_id,
+      executionAuthorityEpoch: row.execution_authority_epoch,
+      baseStateGeneration: row.base_state_generation,
+      planDigest: row.plan_digest,
+      approvedBy: row.approved_by,
+      approvedAt: row.approved_at,
+      approvalComment: row.approval_comment,
+      createdBy: row.created_by,
+      purpose: row.purpose,
+      stateVersionId: row.state_version_id,
+      connectionId: row.connection_id,
+      isolation: row.isolation ?? sandboxLevel,
+      network: row.network,
+      profile: row.profile,
+      profileDigest: row.profile_digest,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      expiresAt: row.expires_at,
+      logRemovedAt: row.log_removed_at,
+      pool: row.pool === localPool ? undefined : row.pool,
+      agentId: row.pool === localPool ? undefined : row.owner,
+      agentUnreachableSince: row.status === "running" ? row.agent_unreachable_since : undefined,
+      queue: row.status === "queued" ? queue : undefined,
+      error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
+    })
+  }
+}
+
+/** The public projection of a Run. */
+export const toRun = (row: Omit<RunRow, "spec">, queue?: typeof QueuePlace.Encoded): Run =>
+  decodeRun({ ...projected(row, queue), ...parseMembers(row.plan_details) })
+
+/** The public projection of a Run in a list. */
+export const toListedRun = (row: ListedRunRow, queue?: typeof QueuePlace.Encoded): ListedRun =>
+  decodeListedRun(projected(row, queue))
+
+const decodeLatestRun = storedRecord(LatestRun)
+
+export const toLatestRun = (row: LatestRunRow): LatestRun =>
+  decodeLatestRun({
+    capsuleId: row.capsule_id,
+    runId: row.id,
+    type: row.type,
+    status: row.status,
+    createdAt: row.created_at,
+    ...present({ approvedAt: row.approved_at, finishedAt: row.finished_at })
+  })

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto"
+import { posix } from "node:path"
+import { Result } from "effect"
+import type { ManifestDeclaration } from "../../../schema/manifest/InstallConfigCompiler.ts"
+import { ManifestRefusal, parseRepositoryManifest } from "../../../schema/manifest/ManifestParser.ts"
+import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
+import type { StagedSnapshot } from "./StagedFindings.ts"
+
+type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
+/** `url`: a module's location determines which of the operator's base configurations applies. */
+export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
+
+/** A file refused because of its bytes (too large, not text, not a regular file): only the reason is known. */
+const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
+  _tag: "Refused",
+  refusal: new ManifestRefusal({
+    diagnostics: [{ path: "", code: "invalid_value", message: reason ?? "The repository manifest cannot be read." }]
+  })
+})
+
+/** The manifest of a snapshot after parsing. */
+export const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
+  if (repositoryManifest.status === "absent") return { _tag: "Absent" }
+  if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
+  const parsed = parseRepositoryManifest(new TextEncoder().encode(manifestDocument))
+  if (Result.isFailure(parsed)) return { _tag: "Refused", refusal: parsed.failure }
+  return repositoryManifest.status === "valid"
+    ? { _tag: "Parsed", manifest: parsed.success }
+    : refusedByBytes(repositoryManifest.reason)
+}
+
+/** What pins the manifest of a snapshot. A file whose bytes were never read is pinned by the snapshot and the refusal. */
+export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
+  if (repositoryManifest.status === "absent") return {}
+  const unread = () =>
+    createHash("sha256")
+      .update(canonicalJson(["refused-manifest", id, repositoryManifest.reason ?? ""]))
+      .digest("hex")
+  return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
+}
+
+/** Where the manifest of a repository is located. */
+export const manifestPath = ".well-known/svc.json"
+
+/** The repository path for a snapshot's `path`. A manifest names modules this way, whichever folder a Source uses. */
+export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
+  posix.join(snapshot.path, path)
+
+/** The reverse conversion: `undefined` if outside the snapshot's folder. */
+const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
+  if (path === ".") return key
+  if (key === path) return "."
+  return key.startsWith(`${path}/`) ? key.slice(path.length + 1) : undefined
+}
+
+/** The snapshot paths mentioned in its valid manifest. */
+export const declaredPaths = (snapshot: ManifestCarrier): ReadonlyArray<string> => {
+  const declaration = declarationOf(snapshot)
+  if (declaration._tag !== "Parsed") return []
+  return Object.keys(declaration.manifest.install.modules).flatMap((key) => snapshotPathOf(snapshot, key) ?? [])
+}

@@ -1,0 +1,117 @@
+import { Schema } from "effect"
+import {
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { CommitDescription } from "../../../schema/records/Commit.ts"
+import { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+
+export const ReviewedRefsJson = jsonText(Schema.Array(Schema.String))
+
+/** Git repositories. */
+export const SourceRow = table(
+  "sources",
+  {
+    id: SourceId,
+    workspace_id: WorkspaceId,
+    name: Schema.String,
+    url: Schema.String,
+    default_ref: Schema.String,
+    default_path: Schema.String,
+    auth_connection_id: Schema.NullOr(ConnectionId),
+    auto_sync: Flag,
+    status: Schema.Literals(["active", "disabled", "error"]),
+    hook_secret: Schema.String,
+    last_synced_at: Schema.NullOr(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    hook_secret_version: Schema.Int,
+    hook_secret_at: Schema.NullOr(Timestamp),
+    /** Who attached the Connection: automatic syncs of the Source run with their authority. */
+    auth_connection_by: Schema.NullOr(Schema.String),
+    /** Whether the default ref was chosen by an owner or admin, or is the repository's own default. */
+    default_ref_by_manager: Flag,
+    removed_at: Schema.NullOr(Timestamp),
+    /** The sync that ended without having read the Source, which may have to be removed. */
+    unread_due: Schema.NullOr(RunId),
+    /** Further refs whose plans may open private data. */
+    reviewed_refs: ReviewedRefsJson
+  },
+  ["hook_secret_version", "default_ref_by_manager", "reviewed_refs"]
+)
+export type SourceRow = RowOf<typeof SourceRow.columns>
+
+/** What lists show: nothing sealed. */
+export const ListedSource = SourceRow.without("hook_secret")
+export type ListedSource = RowOf<typeof ListedSource.columns>
+
+export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))
+export const ManifestStatusJson = jsonText(RepositoryManifestStatus)
+export const WarningsJson = jsonText(Schema.Array(Schema.String))
+export const CommitDescriptionJson = jsonText(CommitDescription)
+export const AuthorsJson = jsonText(Schema.Array(Schema.String))
+
+/** Immutable snapshots of a Source. */
+export const SnapshotRow = table("source_snapshots", {
+  id: SourceSnapshotId,
+  workspace_id: WorkspaceId,
+  source_id: SourceId,
+  url: Schema.String,
+  ref: Schema.String,
+  resolved_commit: Schema.String,
+  path: Schema.String,
+  archive_digest: Schema.String,
+  archive_size_bytes: Schema.Int,
+  file_count: Schema.Int,
+  omitted: OmittedJson,
+  repository_manifest: ManifestStatusJson,
+  manifest_document: Schema.NullOr(Schema.String),
+  warnings: WarningsJson,
+  created_by_run_id: RunId,
+  created_at: Timestamp,
+  authors: Schema.NullOr(AuthorsJson),
+  commit_description: Schema.NullOr(CommitDescriptionJson)
+})
+export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
+
+/** What lists show: the manifest's status without its content. */
+export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
+export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
+
+export const ReportJson = jsonText(CompatibilityReport)
+/** The complete scan of a module. */
+export const ModuleScanJson = jsonText(Schema.Json)
+
+/** What a check found in a module of a snapshot. */
+export const ReportRow = table("compatibility_reports", {
+  id: CompatibilityReportId,
+  workspace_id: WorkspaceId,
+  source_id: SourceId,
+  source_snapshot_id: SourceSnapshotId,
+  module_path: Schema.String,
+  status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
+  report: ReportJson,
+  module_scan: ModuleScanJson,
+  contract_digest: Schema.String,
+  install_config_id: Schema.NullOr(InstallConfigId),
+  created_by_run_id: RunId,
+  created_at: Timestamp
+})
+export type ReportRow = RowOf<typeof ReportRow.columns>
+
+/** Accepted webhook deliveries. */
+export const WebhookDeliveryRow = table("webhook_deliveries", {
+  source_id: SourceId,
+  delivery_id: Schema.String,
+  received_at: Timestamp
+})
+export type WebhookDeliveryRow = RowOf<typeof WebhookDeliveryRow.columns>

@@ -1,0 +1,148 @@
+import { configurationAddress } from "../../../runner/execution/PlanReferences.ts"
+import { type ChangeCause, type ChangeCauses, mostNamed } from "../../../schema/records/ChangeCauses.ts"
+import type { ChangeReferences } from "../../../schema/records/ChangeEvidence.ts"
+import type { ResourceChange } from "../../../schema/records/PlanDetails.ts"
+import type { RunEvidence } from "../../../schema/records/Run.ts"
+import { driftedAttributes, isPutBack } from "./PutBackDrift.ts"
+
+/** What is known about a plan and the apply before it. */
+export interface PlanEvidence {
+  readonly evidence: Pick<RunEvidence, "resourceChanges" | "resourceDrift" | "injectedInputs">
+  /** `undefined`: the commit is the same, or none of the module's files differ. */
+  readonly commit: Extract<ChangeCause, { kind: "commit" }> | undefined
+  /** `undefined`: not recorded. */
+  readonly changedInputs: RunEvidence["changedInputs"] | undefined
+  readonly isUnfinished: boolean
+  /** Other differences that cannot be traced to resources. */
+  readonly others: ReadonlyArray<ChangeCause>
+  readonly unknown: ChangeCauses["unknown"]
+}
+
+const named = (kind: "drift" | "resource" | "data", addresses: ReadonlyArray<string>): ChangeCause => ({
+  kind,
+  addresses: addresses.slice(0, mostNamed),
+  count: addresses.length
+})
+
+const unfinished: ChangeCause = { kind: "unfinished" }
+
+const isOf = (change: ResourceChange, action: string) => change.actions.includes(action)
+
+/** Why the tool removes a resource: its block no longer exists, or it has fewer instances. */
+const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
+
+/** A time that a function has put into a value: `plantimestamp()` is known while planning. */
+const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
+
+/** Every cause once, in order of first appearance. */
+const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
+  const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
+  return [...seen.values()]
+}
+
+const isData = (address: string) => /(^|\.)(data|ephemeral)\.[^.]+\.[^.]+$/.test(address)
+
+/** Reads one plan's evidence; the results apply to its resources. */
+const judgeOf = (plan: PlanEvidence) => {
+  const changes = plan.evidence.resourceChanges ?? []
+  const live = (plan.evidence.resourceDrift ?? []).filter(({ deposed }) => deposed === undefined)
+  const drift = new Map(live.map((change) => [change.address, change]))
+  const moving = new Set(
+    [...changes.filter(({ mode }) => mode === "managed"), ...drift.values()].map(({ address }) =>
+      configurationAddress(address)
+    )
+  )
+  const inputs: ReadonlyArray<readonly [string, ChangeCause]> = [
+    ...(plan.changedInputs ?? []).map(({ change, input }) => [input, { kind: "input", input, change }] as const),
+    ...(plan.evidence.injectedInputs ?? []).map((each) => [each.input, { kind: "dependency", ...each }] as const)
+  ]
+  const commits = plan.commit === undefined ? [] : [plan.commit]
+
+  /** Which inputs of an attribute, or of the number of instances, differ. */
+  const behind = (own: string, { inputs: read = [], partial, resources = [] }: ChangeReferences) => {
+    const found = resources.filter((address) => moving.has(address) && address !== own)
+    const data = resources.filter(isData)
+    return [
+      ...inputs.filter(([input]) => partial === true || read.includes(input)).map(([, cause]) => cause),
+      ...(found.length === 0 ? [] : [named("resource", found)]),
+      ...(data.length === 0 ? [] : [named("data", data)])
+    ]
+  }
+
+  const ofAttributes = (change: ResourceChange, putBack: ReadonlySet<string>) => {
+    const own = configurationAddress(change.address)
+    return change.changedAttributes
+      .filter(({ name }) => !putBack.has(name))
+      .flatMap((attribute): ReadonlyArray<ChangeCause> => {
+        const references = change.references?.find((each) => each.attribute === attribute.name)
+        // Values that a provider recomputes follow from the other attributes.
+        if (references === undefined && attribute.unknown === true) return []
+        // Neither repeated blocks nor values that a provider normalises are described at all.
+        if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
+        const refersToNothing = references.inputs === undefined && references.resources === undefined
+        const isComputed = references.literal !== true && references.partial !== true && refersToNothing
+        const function_: ReadonlyArray<ChangeCause> =
+          isComputed && (attribute.unknown === true || holdsTime(attribute.after)) ? [{ kind: "function" }] : []
+        return [...behind(own, references), ...commits, ...function_]
+      })
+  }
+
+  const ofInstances = (change: ResourceChange) => {
+    const repeated = change.references?.find(({ attribute }) => attribute === undefined)
+    // The configuration says nothing about a removed resource: the number of its instances may have depended on anything.
+    const removed =
+      isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
+        ? inputs.map(([, cause]) => cause)
+        : []
+    return [...(repeated === undefined ? removed : behind(configurationAddress(change.address), repeated)), ...commits]
+  }
+
+  const isWhole = (change: ResourceChange) =>
+    isOf(change, "create") !== isOf(change, "delete") || isOf(change, "forget") || change.actions.includes("no-op")
+
+  return (change: ResourceChange): ReadonlyArray<ChangeCause> => {
+    // A replacement created the new object and could not destroy this one.
+    if (change.deposed !== undefined) return [unfinished]
+    const drifted = drift.get(change.address) ?? drift.get(change.previousAddress ?? "")
+    if (isPutBack(change, drifted)) return [named("drift", [change.address])]
+    if (change.reason === "replace_because_tainted") return [unfinished]
+    if (change.reason === "replace_by_triggers") return [named("resource", [])]
+    const putBack = driftedAttributes(change, drifted)
+    const specific = isWhole(change) ? ofInstances(change) : ofAttributes(change, putBack.certain)
+    const driftCauses = putBack.certain.size + putBack.possible.size === 0 ? [] : [named("drift", [change.address])]
+    const found = [...driftCauses, ...specific, ...(plan.isUnfinished ? [unfinished] : [])]
+    return distinct(found.length === 0 ? plan.others : found)
+  }
+}
+
+/** For the plan as a whole: everything that differs. */
+const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
+  const drifted = (plan.evidence.resourceDrift ?? []).map(({ address }) => address)
+  return [
+    ...(plan.commit === undefined ? [] : [plan.commit]),
+    ...(plan.changedInputs ?? []).map(({ change, input }): ChangeCause => ({ kind: "input", input, change })),
+    ...(plan.evidence.injectedInputs ?? []).map((each): ChangeCause => ({ kind: "dependency", ...each })),
+    ...(drifted.length === 0 ? [] : [named("drift", drifted)]),
+    ...(plan.isUnfinished ? [unfinished] : []),
+    ...plan.others
+  ]
+}
+
+/**
+ * Why a plan changes what it changes, based on the evidence: each resource is assigned the differences that may have caused its
+ * change. A cause is certain only if it is the only one left and nothing is unknown.
+ */
+export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
+  const judge = judgeOf(plan)
+  return {
+    causes: planCauses(plan),
+    unknown: plan.unknown,
+    resources: (plan.evidence.resourceChanges ?? []).map((change) => {
+      const causes = judge(change)
+      const [only] = causes
+      const proves = only?.kind === "drift" || change.reason === "replace_because_tainted"
+      const certain = causes.length === 1 && only?.kind !== "data" && (proves || plan.unknown.length === 0)
+      return { address: change.address, certain, causes }
+    })
+  }
+}

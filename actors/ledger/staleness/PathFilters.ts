@@ -1,0 +1,119 @@
+import { Cache, Context, Effect, Layer, Option } from "effect"
+import { type ModuleAt, type ModuleChange, moduleChange } from "../../../runner/scan/ModuleChange.ts"
+import { moduleFootprint } from "../../../runner/scan/ModuleFootprint.ts"
+import { ModuleScanner } from "../../../runner/scan/ModuleScanner.ts"
+import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
+import type { RepositoryManifestStatus } from "../../../schema/records/Source.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import type { SnapshotRow } from "../source/SourceRow.ts"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+
+type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapshot_id"> & {
+  readonly install_config_id: InstallConfigId
+}
+
+/** What a snapshot contains, whichever record represents it. */
+export interface SnapshotContent {
+  readonly archiveDigest: string
+  readonly repositoryManifest: RepositoryManifestStatus
+}
+
+export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
+
+/** A document whose bytes were never read may have any content. */
+const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
+  status === "absent" ? "absent" : (digest ?? null)
+
+interface Comparison {
+  readonly modulePath: string
+  readonly applied: SnapshotContent
+  readonly newer: SnapshotContent
+}
+
+const keyOf = ({ applied, modulePath, newer }: Comparison) =>
+  JSON.stringify([modulePath, ...[applied, newer].flatMap((side) => [side.archiveDigest, manifestOf(side)])])
+
+const rememberedComparisons = 4096
+
+const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
+
+/**
+ * Whether a commit touches anything in a Capsule's module. The comparison reads two archives, which does not belong in a
+ * transaction: it is done beforehand, and its result is looked up inside. Anything that has not been compared is treated as
+ * touched.
+ */
+export class PathFilters extends Context.Service<
+  PathFilters,
+  {
+    /** Compares what is applied with a newer snapshot, for each Capsule that has a filter. Runs outside a transaction. */
+    readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
+    /** The result prepared beforehand. */
+    readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
+  }
+>()("svc/actors/staleness/PathFilters") {
+  static readonly layer = Layer.effect(
+    PathFilters,
+    Effect.gen(function* () {
+      const sources = yield* SourceStore
+      const configs = yield* InstallConfigStore
+      const snapshots = yield* SnapshotStore
+      const scanner = yield* ModuleScanner
+      const known = yield* Cache.make<string, ModuleChange>({
+        capacity: rememberedComparisons,
+        lookup: () => Effect.die("comparisons are only put in from outside")
+      })
+
+      const comparisonOf = Effect.fnUntraced(function* (capsule: Filtered, newer: SnapshotContent) {
+        if (capsule.path_filter !== 1 || capsule.adopted_snapshot_id === null) return unfiltered
+        const config = yield* configs.load(capsule.install_config_id)
+        const applied = yield* sources.findSnapshot(capsule.adopted_snapshot_id)
+        if (config === undefined || applied === undefined) return unfiltered
+        if (config.config.sourceBuild !== undefined) {
+          return { kind: "touched", because: "The Capsule is built from its source" } satisfies ModuleChange
+        }
+        return { modulePath: capsule.module_path, applied: contentOf(applied), newer } satisfies Comparison
+      })
+
+      const moduleAt = Effect.fnUntraced(
+        function* (modulePath: string, content: SnapshotContent) {
+          const files = yield* snapshots.digests(content.archiveDigest)
+          const footprint = yield* moduleFootprint(yield* snapshots.open(content.archiveDigest), modulePath)
+          return { files, footprint, manifest: manifestOf(content) } satisfies ModuleAt
+        },
+        Effect.provideService(ModuleScanner, scanner)
+      )
+
+      const prepare = Effect.fn("PathFilters.prepare")(function* (
+        capsules: ReadonlyArray<Filtered>,
+        newer: SnapshotContent
+      ) {
+        for (const capsule of capsules) {
+          const comparison = yield* comparisonOf(capsule, newer)
+          if ("kind" in comparison || Option.isSome(yield* Cache.getOption(known, keyOf(comparison)))) continue
+          const { applied, modulePath } = comparison
+          yield* Effect.gen(function* () {
+            const change = moduleChange(yield* moduleAt(modulePath, applied), yield* moduleAt(modulePath, newer))
+            yield* Cache.set(known, keyOf(comparison), change)
+          }).pipe(
+            // A missing archive, or a scan that took too long: retried at the next sync.
+            Effect.catch((error) => Effect.logWarning(`Two commits could not be compared. ${error.message}`))
+          )
+        }
+      })
+
+      const change = Effect.fn("PathFilters.change")(function* (capsule: Filtered, newer: SnapshotContent) {
+        const comparison = yield* comparisonOf(capsule, newer)
+        if ("kind" in comparison) return comparison
+        return Option.getOrElse(
+          yield* Cache.getOption(known, keyOf(comparison)),
+          (): ModuleChange => ({ kind: "touched", because: "The commits could not be compared" })
+        )
+      })
+
+      return PathFilters.of({ prepare, change })
+    })
+  )
+}

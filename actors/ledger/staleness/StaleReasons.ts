@@ -1,0 +1,236 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StaleReason } from "../../../schema/records/Capsule.ts"
+import type { CapsuleId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { type RunId } from "../../../schema/records/Ids.ts"
+import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
+import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
+import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { CapsuleLedger, type Lane } from "../capsule/CapsuleLedger.ts"
+import { StaleReasonsJson, type GuardedCapsuleRow, CapsuleRow } from "../capsule/CapsuleRow.ts"
+import { contentOf, PathFilters } from "./PathFilters.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+import type { SnapshotRow } from "../source/SourceRow.ts"
+import { ConsumedInputRow } from "./ConsumedInputRow.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** A Capsule after a successful apply. */
+export interface AppliedInputs {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+const reasonOf = (producerCapsuleId: CapsuleId, output: string | undefined): StaleReason => ({
+  kind: "input",
+  producerCapsuleId,
+  ...(output === undefined || output === "" ? {} : { output })
+})
+
+const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | undefined): StaleReason => ({
+  kind: "commit",
+  sourceSnapshotId,
+  ...(because === undefined ? {} : { because })
+})
+
+/**
+ * Why Capsules are behind, and the only writer of `consumed_inputs`. Any code that changes a commit or an Output calls it in
+ * its own transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
+ */
+export class StaleReasons extends Context.Service<
+  StaleReasons,
+  {
+    /**
+     * The lane is now at this snapshot: Capsules applied from a different snapshot are given a reason, and the others have theirs
+     * removed.
+     */
+    readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
+    /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane has moved. */
+    readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
+    /** A Capsule has been applied with these inputs. */
+    readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
+    /** A Run restored a backup of the Capsule: it is stale until a plan for it is applied. */
+    readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
+    /** An ended Capsule consumes nothing. */
+    readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
+    /** Compares what a Capsule was applied with to what it would receive now. */
+    readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
+    /**
+     * A producer's offer may have changed: compares its consumers, in any Workspace, and voids any of their plans that have
+     * different values. Returns these plans.
+     */
+    readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
+    /**
+     * Does the same for Capsules that an older release left without a record, or whose inputs changed while no service was
+     * running to compare them.
+     */
+    readonly compareUnread: Effect.Effect<void>
+  }
+>()("svc/actors/staleness/StaleReasons") {
+  static readonly layer = Layer.effect(
+    StaleReasons,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const ledger = yield* RunLedger
+      const lanes = yield* SourceLanes
+      const sources = yield* SourceStore
+      const filters = yield* PathFilters
+      const context = yield* captureServices(SqlClient.SqlClient, StateVersions)
+
+      const withReasons = (
+        capsule: GuardedCapsuleRow,
+        kind: StaleReason["kind"],
+        reasons: ReadonlyArray<StaleReason>
+      ) => {
+        const others = StaleReasonsJson.read(capsule.stale_reasons).filter((reason) => reason.kind !== kind)
+        return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
+      }
+
+      /** Always compared with what is applied, so that no relevant commit is hidden by others. */
+      const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
+        if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
+        if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
+        const change = yield* filters.change(capsule, contentOf(newer))
+        return change.kind === "untouched" ? [] : [commitReason(newer.id, change.because)]
+      })
+
+      const laneMoved = Effect.fn("StaleReasons.laneMoved")(function* ({
+        sourceSnapshotId,
+        ...lane
+      }: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) {
+        const newer = yield* sources.findSnapshot(sourceSnapshotId)
+        for (const capsule of yield* capsules.ofLane(lane)) {
+          yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
+        }
+      })
+
+      const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: CapsuleId) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined || capsule.adopted_ref === null || capsule.adopted_path === null) return
+        const { adopted_path: path, adopted_ref: ref } = capsule
+        const stands = yield* lanes.find(capsule.source_id, { ref, path })
+        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? null)
+        yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
+      })
+
+      const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const reasons = new Map<string, StaleReason>()
+        const add = (producerCapsuleId: CapsuleId, output: string | undefined) =>
+          reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
+        const rows = yield* Effect.orDie(
+          ConsumedInputRow.rows(
+            sql
+          )`SELECT * FROM consumed_inputs WHERE capsule_id = ${capsule.id} ORDER BY dependency_id, input`
+        )
+        const left = new Map(rows.map((row) => [`${row.dependency_id} ${row.input}`, row]))
+        for (const offer of yield* offeredOutputs(capsule)) {
+          const key = `${offer.dependencyId} ${offer.input ?? ""}`
+          const row = left.get(key)
+          left.delete(key)
+          const taken =
+            row === undefined
+              ? undefined
+              : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
+          if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
+        }
+        // Values from a removed dependency are still deployed.
+        for (const row of left.values()) add(row.producer_capsule_id, row.output)
+        return [...reasons.values()]
+      }, provideCaptured(context))
+
+      const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined || isEnded(capsule.status)) return
+        // A Capsule that has never been applied has no inputs yet.
+        const reasons =
+          capsule.current_state_version_id === null || capsule.status === "pending" ? [] : yield* inputReasons(capsule)
+        yield* withReasons(capsule, "input", reasons)
+      })
+
+      const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: CapsuleId, { consumed }: AppliedInputs) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
+          if (producerCapsuleId === undefined || stateVersionId === undefined) continue
+          const row = {
+            capsule_id: capsuleId,
+            dependency_id: dependencyId,
+            input: input ?? "",
+            producer_capsule_id: producerCapsuleId,
+            output: output ?? "",
+            name: name ?? "",
+            state_version_id: stateVersionId
+          }
+          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${ConsumedInputRow.values(sql, { ...row })}`)
+        }
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* withReasons(capsule, "restore", [])
+        yield* compareCommit(capsuleId)
+        yield* compare(capsuleId)
+      })
+
+      const restored = Effect.fn("StaleReasons.restored")(function* (capsuleId: CapsuleId, runId: RunId) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* withReasons(capsule, "restore", [{ kind: "restore", runId }])
+        yield* compareCommit(capsuleId)
+        yield* compare(capsuleId)
+      })
+
+      const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: CapsuleId) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
+      })
+
+      /** Returns the plans that it voids. */
+      const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
+        const voided: Array<RunId> = []
+        for (const plan of yield* ledger.applicablePlans(consumer.id)) {
+          const moved = yield* provideCaptured(movedInputsOf(consumer, plan), context)
+          if (moved === undefined) continue
+          yield* ledger.supersedePlan(plan, moved)
+          voided.push(plan)
+        }
+        yield* compare(consumer.id)
+        return voided
+      })
+
+      const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: CapsuleId) {
+        const consumers = yield* Effect.orDie(CapsuleRow.some(sql, "id", "workspace_id")`SELECT id, workspace_id
+          FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
+            SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
+            UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
+          ORDER BY id`)
+        return (yield* Effect.forEach(consumers, settleConsumer)).flat()
+      })
+
+      const compareUnread = Effect.gen(function* () {
+        const unread = yield* CapsuleRow.some(
+          sql,
+          "id",
+          "workspace_id"
+        )`SELECT id, workspace_id FROM capsules WHERE inputs_compared = 0
+          AND ${sql.literal(livingCapsule())} AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
+        for (const consumer of unread) {
+          yield* settleConsumer(consumer).pipe(
+            Effect.andThen(capsules.annotate(consumer.id, { inputs_compared: 1 })),
+            sql.withTransaction
+          )
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
+
+      return StaleReasons.of({
+        laneMoved,
+        compareCommit,
+        applied,
+        restored,
+        destroyed,
+        compare,
+        producerMoved,
+        compareUnread
+      })
+    })
+  )
+}

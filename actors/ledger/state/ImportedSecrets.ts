@@ -1,0 +1,25 @@
+import { Redacted, Schema } from "effect"
+import { StoredSecrets } from "../../base/vault/SealedSecrets.ts"
+
+const Generated = Schema.Struct({
+  target: Schema.String,
+  bytes: Schema.Int,
+  encoding: Schema.Literals(["hex", "base64url"]),
+  text: Schema.String
+})
+
+/**
+ * What the backup of a Capsule contains besides its state: the secrets it was applied with, and those that the service
+ * generated.
+ */
+const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })
+export type ImportedSecrets = typeof ImportedSecrets.Type
+
+const Text = Schema.fromJsonString(ImportedSecrets)
+const encode = Schema.encodeSync(Text)
+const decode = Schema.decodeUnknownEffect(Text)
+
+/** The plaintext to seal. */
+export const importedSecretsText = (secrets: ImportedSecrets): Redacted.Redacted => Redacted.make(encode(secrets))
+
+export const importedSecretsOf = (text: Redacted.Redacted) => decode(Redacted.value(text))

@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import { scanState } from "../../../runner/execution/StateScan.ts"
+import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
+import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { derivedId, now } from "../../base/Identity.ts"
+import { secretsOfText, secretsText } from "../../base/vault/SealedSecrets.ts"
+import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { LeftOverStateRow } from "./LeftOverStateRow.ts"
+import { RunCheckpoints } from "./RunCheckpoints.ts"
+
+/** A state that a settlement did not accept, and the Capsule's position afterwards. */
+export interface NewLeftOverState {
+  /** As found by the settlement. */
+  readonly capsule: {
+    readonly id: CapsuleId
+    readonly workspace_id: WorkspaceId
+    readonly current_state_version_id: StateVersionId | null
+    readonly current_state_generation: number
+    readonly execution_authority_epoch: number
+  }
+  readonly runId: RunId
+  readonly reason: LeftOverReason | undefined
+  readonly state: Redacted.Redacted<Uint8Array>
+  /** What the settlement accepted instead, if anything. */
+  readonly settled: { readonly id: StateVersionId } | undefined
+  /** The secret inputs of the apply; `undefined` when unknown. */
+  readonly secrets: ReadonlyArray<SecretText> | undefined
+  readonly build: BuildColumns | undefined
+  /** Which of the states left by the Run this is; if absent, the one from its settlement. */
+  readonly part?: string | undefined
+}
+
+const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "state" | "sealed_secrets") => ({
+  table: "left_over_states",
+  column,
+  workspaceId: row.workspace_id,
+  rowId: row.id
+})
+
+/** A checkpoint that a settlement in an earlier release kept because it did not accept it. */
+const KeptCheckpoint = rowShape({
+  run_id: RunId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  state_version_id: Schema.NullOr(StateVersionId),
+  generation: Schema.Int,
+  execution_authority_epoch: Schema.Int
+})
+
+type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
+
+/** Who made the decision about a left-over state. */
+interface Decision {
+  readonly by: string | null
+}
+
+/** States left behind by applies and not accepted by their settlements: kept, sealed, until a person adopts or discards them. */
+export class LeftOverStates extends Context.Service<
+  LeftOverStates,
+  {
+    /** In the caller's transaction. */
+    readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
+    readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
+    /** The state; `none` once it has been adopted or discarded. */
+    readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    /** The secret inputs of its apply; `undefined` when unknown. */
+    readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
+    /** Erases the sealed state, now that a StateVersion holds it. `false` if somebody has already decided. */
+    readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
+    /** Erases the sealed state. `false` if somebody has already decided. */
+    readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
+    /**
+     * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; a
+     * state that cannot be opened is left where it is.
+     */
+    readonly takeOver: Effect.Effect<void>
+  }
+>()("svc/actors/state/LeftOverStates") {
+  static readonly layer = Layer.effect(
+    LeftOverStates,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const checkpoints = yield* RunCheckpoints
+
+      const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
+        const { build, capsule, part = "state", reason, runId, secrets, settled, state } = leftOver
+        const bytes = Redacted.value(state)
+        const read = Option.getOrUndefined(yield* scanState(bytes))
+        const row = { id: derivedId(LeftOverStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
+        const at = { ...row, workspace_id: capsule.workspace_id }
+        yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {
+          ...row,
+          capsule_id: capsule.id,
+          run_id: runId,
+          reason: reason ?? "unknown",
+          digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}`,
+          size_bytes: bytes.length,
+          lineage: read?.lineage ?? null,
+          serial: read?.serial ?? null,
+          resource_count: read?.resourceCount ?? null,
+          state: yield* vault.seal(place(at, "state"), state),
+          sealed_secrets:
+            secrets === undefined ? null : yield* vault.seal(place(at, "sealed_secrets"), secretsText(secrets)),
+          ...(build ?? buildColumns(undefined)),
+          state_version_id: settled?.id ?? capsule.current_state_version_id,
+          state_generation: capsule.current_state_generation + (settled === undefined ? 0 : 1),
+          execution_authority_epoch: capsule.execution_authority_epoch,
+          created_at: yield* now
+        })}`
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: LeftOverStateId | null) {
+        const rows = yield* LeftOverStateRow.rows(sql)`SELECT * FROM left_over_states WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const open = (row: LeftOverStateRow) =>
+        row.state === null ? Effect.succeedNone : Effect.orDie(vault.openStored(place(row, "state"), row.state))
+
+      const secrets = Effect.fnUntraced(function* (row: LeftOverStateRow) {
+        if (row.sealed_secrets === null) return undefined
+        return yield* secretsOfText(yield* vault.openText(place(row, "sealed_secrets"), row.sealed_secrets))
+      }, Effect.orDie)
+
+      const adopted = Effect.fn("LeftOverStates.adopted")(function* (id: LeftOverStateId, { by }: Decision) {
+        const decided = yield* sql`UPDATE left_over_states SET ${LeftOverStateRow.changes(sql, {
+          state: null,
+          sealed_secrets: null,
+          adopted_at: yield* now,
+          adopted_by: by
+        })} WHERE id = ${id} AND adopted_at IS NULL AND discarded_at IS NULL RETURNING id`
+        return decided.length === 1
+      }, Effect.orDie)
+
+      const discarded = Effect.fn("LeftOverStates.discarded")(function* (id: LeftOverStateId, { by }: Decision) {
+        const decided = yield* sql`UPDATE left_over_states SET ${LeftOverStateRow.changes(sql, {
+          state: null,
+          sealed_secrets: null,
+          discarded_at: yield* now,
+          discarded_by: by
+        })} WHERE id = ${id} AND adopted_at IS NULL AND discarded_at IS NULL RETURNING id`
+        return decided.length === 1
+      }, Effect.orDie)
+
+      const takeOverOne = Effect.fnUntraced(function* (kept: KeptCheckpoint) {
+        const state = yield* checkpoints.load(kept.workspace_id, kept.run_id)
+        if (Option.isNone(state)) return
+        yield* keep({
+          capsule: {
+            id: kept.capsule_id,
+            workspace_id: kept.workspace_id,
+            current_state_version_id: kept.state_version_id,
+            current_state_generation: kept.generation,
+            execution_authority_epoch: kept.execution_authority_epoch
+          },
+          runId: kept.run_id,
+          reason: undefined,
+          state: state.value,
+          settled: undefined,
+          secrets: undefined,
+          build: undefined
+        })
+        yield* checkpoints.drop(kept.run_id)
+      })
+
+      const takeOver = Effect.gen(function* () {
+        const kept = yield* KeptCheckpoint.rows(sql)`SELECT r.id AS run_id, r.workspace_id, r.capsule_id,
+          COALESCE(r.state_version_id, r.base_state_version_id) AS state_version_id,
+          COALESCE(v.generation, r.base_state_generation, 0) AS generation,
+          COALESCE(r.execution_authority_epoch, 0) AS execution_authority_epoch
+          FROM run_checkpoints k JOIN runs r ON r.id = k.run_id LEFT JOIN state_versions v ON v.id = r.state_version_id
+          WHERE r.status IN ('succeeded', 'failed', 'cancelled') AND r.capsule_id IS NOT NULL ORDER BY r.id`
+        for (const one of kept) {
+          yield* takeOverOne(one).pipe(
+            transaction(sql),
+            orOnIntegrityFault(() => Effect.void)
+          )
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("LeftOverStates.takeOver"))
+
+      return LeftOverStates.of({ keep, find, open, secrets, adopted, discarded, takeOver })
+    })
+  )
+}

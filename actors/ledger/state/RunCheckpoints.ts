@@ -1,0 +1,63 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../../base/Identity.ts"
+import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { CheckpointRow } from "./CheckpointRow.ts"
+import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+
+const place = (workspaceId: WorkspaceId, runId: RunId) => ({
+  table: "run_checkpoints",
+  column: "state",
+  workspaceId,
+  rowId: runId
+})
+
+/** The newest complete state of each running apply, sealed: recovery uses it when the run folder is gone. */
+export class RunCheckpoints extends Context.Service<
+  RunCheckpoints,
+  {
+    readonly save: (
+      hold: RunHold,
+      workspaceId: WorkspaceId,
+      state: Redacted.Redacted<Uint8Array>
+    ) => Effect.Effect<void, HoldLost>
+    readonly load: (
+      workspaceId: WorkspaceId,
+      runId: RunId
+    ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    readonly drop: (runId: RunId) => Effect.Effect<void>
+  }
+>()("svc/actors/state/RunCheckpoints") {
+  static readonly layer = Layer.effect(
+    RunCheckpoints,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const save = Effect.fn("RunCheckpoints.save")(function* (
+        hold: RunHold,
+        workspaceId: WorkspaceId,
+        state: Redacted.Redacted<Uint8Array>
+      ) {
+        const sealed = yield* vault.seal(place(workspaceId, hold.runId), state)
+        const at = yield* now
+        const saved = sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
+          SELECT id, ${sealed}, ${at} FROM runs WHERE ${isHeld(sql, hold)}
+          ON CONFLICT (run_id) DO UPDATE SET state = ${sealed}, saved_at = ${at} RETURNING run_id`
+        yield* changedUnder(hold, Effect.orDie(saved))
+      })
+
+      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: WorkspaceId, runId: RunId) {
+        const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
+        const row = rows[0]
+        return row === undefined ? Option.none() : yield* vault.openStored(place(workspaceId, runId), row.state)
+      }, Effect.orDie)
+
+      const drop = (runId: RunId) =>
+        sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
+
+      return RunCheckpoints.of({ save, load, drop })
+    })
+  )
+}

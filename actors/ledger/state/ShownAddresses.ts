@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import { holdsRunFolder } from "../../../runner/execution/ServerPaths.ts"
+import { hiddenKey, hiddenKeysIn, replacedAddress, shownKeysIn } from "../../../runner/redaction/InstanceKeys.ts"
+import type { Redaction } from "../../../runner/redaction/Redaction.ts"
+import type { RedactionItem } from "../../../runner/redaction/Redactor.ts"
+import { Redactor } from "../../../runner/redaction/Redactor.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import { inTransaction } from "../../../runner/thread/OutsideTransaction.ts"
+
+/** A text that no secret changes. */
+const probe = "-"
+
+const items = (texts: ReadonlyArray<string>) => texts.map((text): RedactionItem => ({ as: "text", text }))
+
+/** Few enough that looking for them needs no thread: it takes a few milliseconds. */
+const few = { secrets: 500, characters: 64 * 1024, texts: 1000 }
+
+const areFew = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<SecretText>): boolean =>
+  texts.length <= few.texts &&
+  secrets.length <= few.secrets &&
+  secrets.reduce((sum, { value }) => sum + Redacted.value(value).length, 0) <= few.characters
+
+/** The texts that contain a secret. */
+const withSecrets = Effect.fnUntraced(function* (
+  redaction: Redaction["Service"],
+  texts: ReadonlyArray<string>,
+  secrets: ReadonlyArray<SecretText>
+) {
+  const asked = [probe, ...texts]
+  const [answered, ...shown] = yield* redaction.redactor(secrets).pipe(
+    Effect.flatMap((redactor) => redactor.items(items(asked))),
+    Effect.orElseSucceed((): ReadonlyArray<string> => []),
+    Effect.scoped
+  )
+  // Without its thread, the same rule is applied here: a resource keeps its address.
+  const direct = new Redactor(secrets)
+  return new Set(texts.filter((text, index) => (answered === probe ? shown[index] : direct.text(text)) !== text))
+})
+
+const mostVerdicts = 16
+
+/**
+ * Which of these texts contain a secret. In a transaction, the thread that looks for many secrets cannot be waited for: then it must
+ * have been asked before, and otherwise every text counts as one with a secret.
+ */
+export const makeSecretTexts = (redaction: Redaction["Service"]) => {
+  const verdicts = new Map<string, ReadonlySet<string>>()
+  return Effect.fnUntraced(function* (
+    texts: ReadonlyArray<string>,
+    secrets: ReadonlyArray<SecretText>
+  ): Effect.fn.Return<ReadonlySet<string>> {
+    if (areFew(texts, secrets)) {
+      const redactor = new Redactor(secrets)
+      return new Set(texts.filter((text) => redactor.text(text) !== text))
+    }
+    const asked = createHash("sha256").update(`${texts.length}:`)
+    for (const text of [...texts, ...secrets.map(({ value }) => Redacted.value(value))])
+      asked.update(`${text.length}:`).update(text)
+    const question = asked.digest("hex")
+    const known = verdicts.get(question)
+    if (known !== undefined) return known
+    if (yield* inTransaction) return new Set(texts)
+    const found = yield* withSecrets(redaction, texts, secrets)
+    const [oldest] = verdicts.keys()
+    if (verdicts.size >= mostVerdicts && oldest !== undefined) verdicts.delete(oldest)
+    verdicts.set(question, found)
+    return found
+  })
+}
+export type SecretTexts = ReturnType<typeof makeSecretTexts>
+
+/** What decides which instance keys of a Capsule are hidden. */
+export interface KeySecrets {
+  readonly addressKey: string
+  /** `undefined` when they are unknown: then every key may be one. */
+  readonly secrets: ReadonlyArray<SecretText> | undefined
+  /** Texts with addresses in which some keys are hidden already: those stay hidden. */
+  readonly hiddenIn: ReadonlyArray<string>
+}
+
+/**
+ * What addresses of a Capsule look like outside, in its plans as in its index, for addresses with the given ones' keys. Keys that
+ * contain the folder of a Run are hidden like secret ones.
+ */
+export const shownAddresses = Effect.fnUntraced(function* (
+  secretTexts: SecretTexts,
+  addresses: Iterable<string>,
+  { addressKey, hiddenIn, secrets }: KeySecrets
+) {
+  const keys = [...new Set([...addresses].flatMap(shownKeysIn))]
+  if (keys.length === 0) return (address: string) => address
+  const hiddenBefore = new Set(hiddenIn.flatMap(hiddenKeysIn))
+  const found = secrets === undefined || secrets.length === 0 ? undefined : yield* secretTexts(keys, secrets)
+  const forms = new Map(
+    keys.flatMap((key) => {
+      const hidden = hiddenKey(addressKey, key)
+      const isSecret = secrets === undefined || found?.has(key) === true || hiddenBefore.has(hidden)
+      return isSecret || holdsRunFolder(key) ? [[key, hidden]] : []
+    })
+  )
+  return (address: string) => replacedAddress(address, (key) => forms.get(key) ?? key)
+})

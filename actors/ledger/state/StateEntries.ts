@@ -1,0 +1,153 @@
+import { createHmac, type KeyObject } from "node:crypto"
+import { Effect, Option, Redacted } from "effect"
+import { scopeOf } from "../../../runner/redaction/SecretRule.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import { holdsRunFolder } from "../../../runner/execution/ServerPaths.ts"
+import { type ObjectContents, stateContents } from "../../../runner/execution/StateContents.ts"
+import type { ManagedObject } from "../../../runner/execution/StateFile.ts"
+import { objectKey } from "./ObjectKey.ts"
+
+/** Keys for the digests, from the vault. */
+export interface IndexKeys {
+  /** For the contents of one Capsule: equal values in two Capsules have different digests. */
+  readonly contents: KeyObject
+  /** For the real objects of one Workspace, which are compared across its Capsules. */
+  readonly objects: KeyObject
+}
+
+/** The index entry of an instance of a resource. */
+export interface ResourceEntry {
+  readonly address: string
+  readonly deposed: string
+  /** The object's first address in the index, which its digests are keyed by: they stay comparable when it moves. */
+  readonly origin: string
+  readonly tainted: boolean
+  readonly type: string
+  readonly provider: string
+  readonly objectId: string | null
+  readonly objectKey: string | null
+  readonly digest: string
+  /** The digests of its attributes; `undefined` if the index already has this version: most resources do not change. */
+  readonly attributes: Readonly<Record<string, string>> | undefined
+}
+
+const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
+  const digest = createHmac("sha256", key)
+  // Processed individually: a state of many MiB may contain a single attribute almost that long.
+  for (const text of texts) digest.update(text)
+  // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
+  return digest.digest("base64url").slice(0, 16)
+}
+
+/** The keyed digest of a real object's identity; `null` if it has none. */
+export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
+  const key = objectKey(object)
+  return key === undefined ? null : keyedDigest(keys.objects, key)
+}
+
+const isWithin = (text: string, secret: string): boolean => {
+  const scope = scopeOf(secret)
+  if (scope === "none") return false
+  return scope === "anywhere" ? text.includes(secret.trim()) : text.split(/[^A-Za-z0-9]+/).includes(secret.trim())
+}
+
+/**
+ * The id, which may be shown unless it contains a secret from the state. An id that the state marks as sensitive, that is the
+ * object's value rather than its name (`random_id`), or that contains the folder of a Run, may not be shown.
+ */
+const shownId = (object: ObjectContents): string | null =>
+  object.id === undefined || object.isIdSensitive || objectKey(object) === undefined || holdsRunFolder(object.id)
+    ? null
+    : object.id
+
+type Instance = Pick<ResourceEntry, "address" | "deposed">
+
+/** The current contents of the index. */
+export interface IndexedObjects {
+  /** Whether it contains this version. */
+  readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
+  readonly originOf: (instance: Instance) => string
+  /** Converts an address of the state into the form that is stored and shown. */
+  readonly shown: (address: string) => string
+}
+
+/** The digests of an object's contents, keyed by its origin. */
+export const objectDigests = (
+  keys: Pick<IndexKeys, "contents">,
+  { attributes: texts, deposed, tainted }: Pick<ObjectContents, "attributes" | "deposed" | "tainted">,
+  origin: string
+) => {
+  const attributes = [...Redacted.value(texts)]
+  const digest = (...parts: ReadonlyArray<string>) =>
+    keyedDigest(keys.contents, ...[origin, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
+  return {
+    object: digest("object", ...attributes.flat(), ...(tainted ? ["tainted"] : [])),
+    attributes: () => Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
+  }
+}
+
+const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: IndexedObjects): ResourceEntry => {
+  const { deposed, provider, tainted, type } = object
+  const address = indexed.shown(object.address)
+  const origin = indexed.originOf({ address, deposed })
+  const digests = objectDigests(keys, object, origin)
+  const entry = {
+    address,
+    deposed,
+    origin,
+    tainted,
+    type,
+    provider,
+    objectKey: keyOfObject(keys, object),
+    digest: digests.object
+  }
+  return {
+    ...entry,
+    objectId: shownId(object),
+    attributes: indexed.isIndexed(entry) ? undefined : digests.attributes()
+  }
+}
+
+/** The name of an instance within a Capsule. */
+export const instanceName = ({ address, deposed }: Instance): string =>
+  deposed === "" ? address : `${address} ${deposed}`
+
+/** What the index stores about a state, without anything that the index or the database must not reveal. */
+export interface StateEntries {
+  readonly resources: ReadonlyMap<string, ResourceEntry>
+  readonly outputs: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads the index entries of a state; `none` if it cannot be read. No id that contains a secret is shown, and no id at all while
+ * it is unknown which secrets the state contains.
+ */
+export const stateEntries = Effect.fnUntraced(function* (
+  keys: IndexKeys,
+  state: Uint8Array,
+  inputs: ReadonlyArray<SecretText> | undefined,
+  indexed: IndexedObjects
+) {
+  const found: Array<ResourceEntry> = []
+  const contents = yield* stateContents(state, (object) => void found.push(resourceEntry(keys, object, indexed)))
+  if (Option.isNone(contents)) return Option.none<StateEntries>()
+  const secrets =
+    inputs === undefined
+      ? undefined
+      : [...new Set([...inputs.map(({ value }) => Redacted.value(value)), ...contents.value.sensitiveTexts])]
+  const isHidden = (id: string) => secrets === undefined || secrets.some((secret) => isWithin(id, secret))
+  return Option.some<StateEntries>({
+    resources: new Map(
+      found.map((entry) => [
+        instanceName(entry),
+        entry.objectId !== null && isHidden(entry.objectId) ? { ...entry, objectId: null } : entry
+      ])
+    ),
+    outputs: new Map(
+      contents.value.outputs.map(({ name, text }) => [
+        name,
+        keyedDigest(keys.contents, `output ${name.length}:${name}`, Redacted.value(text))
+      ])
+    )
+  })
+})

@@ -1,0 +1,382 @@
+import { createSecretKey } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ObjectContents, readLongParts, stateContents } from "../../../runner/execution/StateContents.ts"
+import type { ManagedObject, StateFile } from "../../../runner/execution/StateFile.ts"
+import { derivedSecrets } from "../../../runner/execution/RunSession.ts"
+import { shownKeysIn } from "../../../runner/redaction/InstanceKeys.ts"
+import { Redaction } from "../../../runner/redaction/Redaction.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import type { CapsuleId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { PlanDetailsJson, RunRow } from "../run/RunRow.ts"
+import {
+  type IndexedObjects,
+  type IndexKeys,
+  instanceName,
+  keyOfObject,
+  objectDigests,
+  type ResourceEntry,
+  stateEntries
+} from "./StateEntries.ts"
+import { makeSecretTexts, shownAddresses } from "./ShownAddresses.ts"
+import { AttributesJson, originOf, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+
+/** A StateVersion to read. */
+export interface IndexedState {
+  readonly id: StateVersionId
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+  readonly generation: number
+  readonly runId: RunId
+  readonly createdAt: string
+  /** `undefined` when it cannot be opened. */
+  readonly state: Redacted.Redacted<Uint8Array> | undefined
+  /** Values of the secret inputs that the state may contain; `undefined` when they are unknown. */
+  readonly secrets: ReadonlyArray<SecretText> | undefined
+}
+
+const asKey = (mac: string) => createSecretKey(mac, "utf8")
+
+const contentsPurpose = "state-index.contents"
+const objectsPurpose = "state-index.objects"
+const addressesPurpose = "capsule.addresses"
+const uploadPurpose = "state-upload.addresses"
+
+const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
+
+/**
+ * The only writer of the index of StateVersion contents. An object that does not change from one StateVersion to the next has a
+ * single row for both, so the index grows only with changes.
+ */
+export class StateIndex extends Context.Service<
+  StateIndex,
+  {
+    /**
+     * Asks other threads what `add` and `check` of the same state have to know and cannot wait for: its long parts, and which
+     * keys contain one of many secrets. Before their transaction; without it, a state with a long part is a defect there, and with
+     * many secrets every key is hidden.
+     */
+    readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
+    /**
+     * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier one of the Capsule has yet
+     * to be read: they are read in order, and this one along with them.
+     */
+    readonly add: (version: IndexedState) => Effect.Effect<void>
+    /**
+     * Hides the secret instance keys in what an earlier release has stored for a Capsule, in the caller's transaction. `newest`
+     * is its newest StateVersion in the index, with the secrets of all of them.
+     */
+    readonly check: (newest: IndexedState) => Effect.Effect<void>
+    /** What addresses of an uploaded state look like outside, before a Capsule has it. */
+    readonly shownIn: (
+      uploadId: StateUploadId,
+      state: Pick<StateFile, "managed" | "sensitiveTexts">,
+      secrets: ReadonlyArray<SecretText>
+    ) => Effect.Effect<(address: string) => string>
+    /** The Capsule's key for the digests that addresses show in place of secret instance keys. */
+    readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
+    /** The index key of a real object in the Workspace; `null` if it has none. */
+    readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
+  }
+>()("svc/actors/state/StateIndex") {
+  static readonly layer = Layer.effect(
+    StateIndex,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const secretTexts = makeSecretTexts(yield* Redaction)
+
+      const keysOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId) {
+        return {
+          contents: asKey(yield* vault.mac(contentsPurpose, capsuleId)),
+          objects: asKey(yield* vault.mac(objectsPurpose, workspaceId))
+        } satisfies IndexKeys
+      })
+
+      /** Whether this is the Capsule's next StateVersion to read. */
+      const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
+        const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
+          WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
+        const [earlier] = yield* Earlier.rows(sql)`SELECT v.generation,
+            CASE WHEN i.generation IS NULL OR i.outcome = 'unchecked' THEN 0 ELSE 1 END AS is_read
+          FROM state_versions v LEFT JOIN state_indexes i ON i.state_version_id = v.id
+          WHERE v.capsule_id = ${capsuleId} AND v.generation < ${generation} ORDER BY v.generation DESC LIMIT 1`
+        return later === undefined && (earlier === undefined || earlier.is_read === 1)
+      })
+
+      const presentOf = (capsuleId: CapsuleId) =>
+        ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest", "origin")`
+          SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+
+      /** The reviewed plan of the Run, as stored: an empty one if there is none. */
+      const planOf = Effect.fnUntraced(function* (runId: RunId) {
+        const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
+          JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
+        return plan?.plan_details ?? "{}"
+      })
+
+      /** The earlier address of each object that the plan has moved, by its new one. */
+      const movesOf = (plan: string) => {
+        const changes = PlanDetailsJson.read(plan).resourceChanges ?? []
+        return new Map(
+          changes.flatMap(({ address, previousAddress }) =>
+            previousAddress === undefined ? [] : [[address, previousAddress] as const]
+          )
+        )
+      }
+
+      /** What the addresses of the Capsule look like outside, for those that its index or the new state contains. */
+      const shownOf = Effect.fnUntraced(function* (
+        { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
+        plan: string
+      ) {
+        const stored = yield* ResourceVersionRow.some(sql, "address", "origin")`SELECT DISTINCT address, origin
+          FROM resource_versions WHERE capsule_id = ${capsuleId} AND (address LIKE '%["%' OR origin LIKE '%["%')`
+        const before = new Set(
+          stored.flatMap(({ address, origin }) => (origin === null ? [address] : [address, origin]))
+        )
+        const found = new Set<string>()
+        const contents =
+          state === undefined
+            ? Option.none()
+            : yield* stateContents(Redacted.value(state), ({ address }) => {
+                if (shownKeysIn(address).length > 0) found.add(address)
+              })
+        const marked = Option.isSome(contents) ? derivedSecrets("state", contents.value.sensitiveTexts) : []
+        const addressKey = yield* vault.mac(addressesPurpose, capsuleId)
+        const shown = yield* shownAddresses(secretTexts, [...before, ...found], {
+          addressKey,
+          secrets: secrets === undefined ? undefined : [...secrets, ...marked],
+          hiddenIn: [...before, plan]
+        })
+        return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
+      })
+
+      /** Adjusts the digests of an object, which its origin keys: what is equal stays equal. */
+      const rekey = Effect.fnUntraced(function* (
+        capsuleId: CapsuleId,
+        keys: IndexKeys,
+        object: ObjectContents,
+        origins: { readonly from: string; readonly to: string }
+      ) {
+        const from = objectDigests(keys, object, origins.from)
+        const to = objectDigests(keys, object, origins.to)
+        const newAttributes = to.attributes()
+        const changed = new Map([
+          [from.object, to.object],
+          ...Object.entries(from.attributes()).map(([name, digest]) => [digest, newAttributes[name] ?? digest] as const)
+        ])
+        const rows = yield* ResourceVersionRow.rows(sql)`SELECT * FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND deposed = ${object.deposed}
+            AND (address = ${origins.to} AND origin IS NULL OR origin = ${origins.to})`
+        for (const { address, attributes, deposed, digest, valid_from } of rows) {
+          const rekeyed = Object.entries(AttributesJson.read(attributes)).map(([name, one]) => [
+            name,
+            changed.get(one) ?? one
+          ])
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, {
+            digest: changed.get(digest) ?? digest,
+            attributes: AttributesJson.write(Object.fromEntries(rekeyed))
+          })} WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
+            AND valid_from = ${valid_from}`
+        }
+      })
+
+      /** Hides keys that have only just been found to be secrets, in everything that is stored for the Capsule. */
+      const hide = Effect.fnUntraced(function* (
+        { capsuleId, state }: IndexedState,
+        keys: IndexKeys,
+        { renamed, shown }: Effect.Success<ReturnType<typeof shownOf>>
+      ) {
+        if (renamed.length === 0) return
+        const origins = new Map((yield* presentOf(capsuleId)).map((row) => [instanceName(row), originOf(row)]))
+        for (const address of renamed) {
+          const hidden = shown(address)
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { address: hidden })}
+            WHERE capsule_id = ${capsuleId} AND address = ${address}`
+          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { origin: hidden })}
+            WHERE capsule_id = ${capsuleId} AND origin = ${address}`
+        }
+        if (state === undefined) return
+        const objects: Array<{ readonly object: ObjectContents; readonly from: string }> = []
+        yield* stateContents(Redacted.value(state), (object) => {
+          const from = origins.get(instanceName(object))
+          if (from !== undefined && shown(from) !== from) objects.push({ object, from })
+        })
+        for (const { from, object } of objects) yield* rekey(capsuleId, keys, object, { from, to: shown(from) })
+      })
+
+      /** A name that no other object of the Capsule has, also none that has moved away from this address. */
+      const newOrigins = Effect.fnUntraced(function* (
+        { capsuleId, generation }: IndexedState,
+        moving: Iterable<string>
+      ) {
+        const moved = yield* ResourceVersionRow.some(sql, "origin")`SELECT DISTINCT origin FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND origin IS NOT NULL`
+        const taken = new Set<string | null>([...moved.map(({ origin }) => origin), ...moving])
+        return (address: string) => (taken.has(address) ? `${address} @${generation}` : address)
+      })
+
+      const replaceResources = Effect.fnUntraced(function* (
+        version: IndexedState,
+        present: Effect.Success<ReturnType<typeof presentOf>>,
+        entries: ReadonlyMap<string, ResourceEntry>
+      ) {
+        const { capsuleId, generation, runId } = version
+        const same = new Set<string>()
+        for (const row of present) {
+          const name = instanceName(row)
+          const entry = entries.get(name)
+          if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
+            // The id has only just been found to be a secret.
+            yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
+              WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
+          }
+          if (entry?.digest === row.digest && entry.provider === row.provider && entry.origin === originOf(row)) {
+            same.add(name)
+          } else {
+            yield* sql`UPDATE resource_versions
+              SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+              WHERE capsule_id = ${capsuleId} AND address = ${row.address} AND deposed = ${row.deposed} AND valid_to IS NULL`
+          }
+        }
+        for (const [name, entry] of entries) {
+          if (same.has(name)) continue
+          yield* sql`INSERT INTO resource_versions ${ResourceVersionRow.values(sql, {
+            workspace_id: version.workspaceId,
+            capsule_id: capsuleId,
+            address: entry.address,
+            deposed: entry.deposed,
+            type: entry.type,
+            provider: entry.provider,
+            object_id: entry.objectId,
+            object_key: entry.objectKey,
+            attributes: AttributesJson.write(entry.attributes ?? {}),
+            origin: entry.origin === entry.address ? null : entry.origin,
+            tainted: entry.tainted ? 1 : 0,
+            digest: entry.digest,
+            valid_from: generation,
+            run_id: runId,
+            changed_at: version.createdAt
+          })}`
+        }
+      })
+
+      const replaceOutputs = Effect.fnUntraced(function* (version: IndexedState, digests: ReadonlyMap<string, string>) {
+        const { capsuleId, generation, runId } = version
+        const present = yield* OutputVersionRow.rows(sql)`SELECT * FROM output_versions
+          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+        const same = new Set<string>()
+        for (const { digest, name } of present) {
+          if (digests.get(name) === digest) same.add(name)
+          else {
+            yield* sql`UPDATE output_versions
+              SET ${OutputVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+              WHERE capsule_id = ${capsuleId} AND name = ${name} AND valid_to IS NULL`
+          }
+        }
+        for (const [name, digest] of digests) {
+          if (same.has(name)) continue
+          yield* sql`INSERT INTO output_versions ${OutputVersionRow.values(sql, {
+            workspace_id: version.workspaceId,
+            capsule_id: capsuleId,
+            name,
+            digest,
+            valid_from: generation,
+            run_id: runId,
+            changed_at: version.createdAt
+          })}`
+        }
+      })
+
+      const prepare = Effect.fn("StateIndex.prepare")(function* (
+        version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
+      ) {
+        if (version.state !== undefined) yield* readLongParts(Redacted.value(version.state))
+        yield* shownOf(version, yield* planOf(version.runId))
+      }, Effect.orDie)
+
+      const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
+        if (!(yield* isNext(version))) return
+        const { capsuleId, generation, id, secrets, state, workspaceId } = version
+        const keys = yield* keysOf(workspaceId, capsuleId)
+        const plan = yield* planOf(version.runId)
+        const addresses = yield* shownOf(version, plan)
+        yield* hide(version, keys, addresses)
+        const present = yield* presentOf(capsuleId)
+        const rows = new Map(present.map((row) => [instanceName(row), row]))
+        const moves = movesOf(plan)
+        const left = new Set(moves.values())
+        const moving = [...left].flatMap((address) => {
+          const row = rows.get(address)
+          return row === undefined ? [] : [originOf(row)]
+        })
+        const newOrigin = yield* newOrigins(version, moving)
+        const indexed: IndexedObjects = {
+          shown: addresses.shown,
+          isIndexed: (entry) => {
+            const row = rows.get(instanceName(entry))
+            return row?.digest === entry.digest && row.provider === entry.provider && originOf(row) === entry.origin
+          },
+          originOf: ({ address, deposed }) => {
+            const before = moves.get(address)
+            const moved = before === undefined ? undefined : rows.get(instanceName({ address: before, deposed }))
+            // An object that has moved away takes its name along.
+            const row = moved ?? (left.has(address) ? undefined : rows.get(instanceName({ address, deposed })))
+            return row === undefined ? newOrigin(address) : originOf(row)
+          }
+        }
+        const entries =
+          state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, indexed)
+        if (Option.isSome(entries)) {
+          yield* replaceResources(version, present, entries.value.resources)
+          yield* replaceOutputs(version, entries.value.outputs)
+        }
+        const outcome = Option.isSome(entries) ? "indexed" : "unreadable"
+        yield* sql`INSERT INTO state_indexes ${StateIndexRow.values(sql, {
+          state_version_id: id,
+          capsule_id: capsuleId,
+          generation,
+          outcome
+        })}`
+      }, Effect.orDie)
+
+      const check = Effect.fn("StateIndex.check")(function* (newest: IndexedState) {
+        const { capsuleId, runId, workspaceId } = newest
+        const addresses = yield* shownOf(newest, yield* planOf(runId))
+        yield* hide(newest, yield* keysOf(workspaceId, capsuleId), addresses)
+        yield* sql`UPDATE state_indexes SET ${StateIndexRow.changes(sql, { outcome: "indexed" })}
+          WHERE capsule_id = ${capsuleId} AND outcome = 'unchecked'`
+      }, Effect.orDie)
+
+      const shownIn = Effect.fnUntraced(function* (
+        uploadId: StateUploadId,
+        { managed = [], sensitiveTexts }: Pick<StateFile, "managed" | "sensitiveTexts">,
+        secrets: ReadonlyArray<SecretText>
+      ) {
+        return yield* shownAddresses(
+          secretTexts,
+          managed.map(({ address }) => address),
+          {
+            addressKey: yield* vault.mac(uploadPurpose, uploadId),
+            secrets: [...secrets, ...derivedSecrets("state", sensitiveTexts)],
+            hiddenIn: []
+          }
+        )
+      })
+
+      const addressKey = (capsuleId: CapsuleId) =>
+        Effect.map(vault.mac(addressesPurpose, capsuleId), (key) => Redacted.make(key))
+
+      const keyOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+        const objects = asKey(yield* vault.mac(objectsPurpose, workspaceId))
+        return (object: ManagedObject) => keyOfObject({ objects }, object)
+      })
+
+      return StateIndex.of({ prepare, add, check, shownIn, addressKey, keyOf })
+    })
+  ).pipe(Layer.provide(Redaction.layer))
+}

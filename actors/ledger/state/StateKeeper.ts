@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../base/database/Transaction.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { holdOf } from "../run/RunHold.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunCheckpoints } from "./RunCheckpoints.ts"
+import { makeStateKeeping } from "./StateKeeping.ts"
+
+/** Starts keeping the states of an execution: each becomes a checkpoint of its Run, reported by `state.saved`. */
+export const makeStateKeeper = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const checkpoints = yield* RunCheckpoints
+  const journal = yield* RunJournal
+  const killPoint = yield* KillPoint
+
+  return (run: RunRow) => {
+    const hold = holdOf(run)
+    return makeStateKeeping(({ resourceCount, serial, state }) =>
+      transaction(sql)(
+        Effect.andThen(
+          checkpoints.save(hold, run.workspace_id, state),
+          journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+        )
+      ).pipe(Effect.andThen(killPoint(`${run.type}.checkpoint`)))
+    )
+  }
+})

@@ -1,0 +1,82 @@
+import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effect"
+import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+
+/** The states of one execution that are being stored: one at a time, and only the newest of those waiting. */
+export interface StateKeeping {
+  /** Accepts a state and returns at once. */
+  readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
+  /**
+   * Waits until the newest state is kept, then accepts no more: after that, the outcome of the execution carries the state. A
+   * failure is logged; the place of execution still has the state.
+   */
+  readonly end: Effect.Effect<void>
+  /** Fails as soon as a state cannot be kept because the execution has lost the Run. */
+  readonly lost: Effect.Effect<never, HoldLost>
+}
+
+const keepAgain = "1 second"
+
+/** Whether a state replaces the last one. A tool may write several with the same serial; the serial never decreases. */
+export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
+  last === undefined || serial >= last
+
+/** Keeps the offered states with `keep`, until the Scope closes; the newest one is kept before it does. */
+export const makeStateKeeping = Effect.fnUntraced(function* (
+  keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
+): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
+  const turn = yield* Semaphore.make(1)
+  const offered = yield* Latch.make()
+  const lost = yield* Deferred.make<never, HoldLost>()
+  let waiting: StateCheckpoint | undefined
+  let lastSerial: number | undefined
+  let hasEnded = false
+
+  /** A state that could not be kept is not reported; it is queued again unless there is a newer one. */
+  const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
+    Effect.suspend(() => {
+      waiting ??= checkpoint
+      offered.openUnsafe()
+      return Effect.logError("A checkpoint of a state could not be kept.", cause)
+    })
+
+  /** Returns `false` when a failure has left a state waiting, otherwise `true`. */
+  const attempt = Effect.suspend(() => {
+    const checkpoint = waiting
+    waiting = undefined
+    offered.closeUnsafe()
+    if (checkpoint === undefined || Deferred.isDoneUnsafe(lost)) return Effect.succeed(true)
+    return keep(checkpoint).pipe(
+      Effect.as(true),
+      Effect.catchTag("HoldLost", (error) => Effect.as(Deferred.fail(lost, error), true)),
+      Effect.catchCause((cause) => Effect.as(failed(checkpoint, cause), false))
+    )
+  })
+  const inTurn = <A>(effect: Effect.Effect<A>) => effect.pipe(turn.withPermit, Effect.uninterruptible)
+
+  const end = Effect.map(attempt, () => {
+    hasEnded = true
+    waiting = undefined
+  })
+
+  const work = Effect.forever(
+    offered.await.pipe(
+      Effect.andThen(inTurn(attempt)),
+      Effect.flatMap((kept) => (kept ? Effect.void : Effect.sleep(keepAgain)))
+    )
+  )
+
+  yield* Effect.forkScoped(work)
+  yield* Effect.addFinalizer(() => inTurn(end))
+  return {
+    offer: (checkpoint) =>
+      Effect.sync(() => {
+        if (hasEnded || !isNewer(lastSerial, checkpoint)) return
+        lastSerial = checkpoint.serial
+        waiting = checkpoint
+        offered.openUnsafe()
+      }),
+    end: inTurn(end),
+    lost: Deferred.await(lost)
+  }
+})

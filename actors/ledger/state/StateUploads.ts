@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto"
+import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { type InstallPlanId, StateUploadId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { newId, now } from "../../base/Identity.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import type { ImportedFrom } from "../../../schema/records/ImportedFrom.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
+import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
+
+/** An uploaded state, and what has been read from it. */
+export interface NewStateUpload {
+  readonly workspaceId: WorkspaceId
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly lineage: string
+  readonly serial: number
+  readonly resourceCount: number
+  readonly toolVersion: string | undefined
+  readonly createdBy: string | undefined
+  /** For a state from another installation's backup. */
+  readonly imported?: { readonly from: ImportedFrom; readonly secrets: ImportedSecrets } | undefined
+}
+
+/** The upload that an install holds, opened. */
+export interface HeldUpload {
+  readonly row: StateUploadRow
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly secrets: ImportedSecrets | undefined
+}
+
+/** The number of uploads that may be pending per Workspace: each is a whole state. */
+const mostWaiting = 10
+
+const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
+  table: "state_uploads",
+  column: "state",
+  workspaceId: row.workspace_id,
+  rowId: row.id
+})
+
+const secretsPlace = (row: Parameters<typeof place>[0]) => ({ ...place(row), column: "sealed_secrets" })
+
+const gone = () =>
+  failedPrecondition(
+    "adopt.uploadId: the Workspace has no such upload that is free. An upload serves one install, and is erased after an hour. Upload the state again."
+  )
+
+/** The only writer of `state_uploads`. Every method except `eraseUnused` works in the caller's transaction. */
+export class StateUploads extends Context.Service<
+  StateUploads,
+  {
+    /** Seals and stores the state. Fails with `failed_precondition` while too many uploads of the Workspace are waiting. */
+    readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
+    readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
+    /** Holds an upload for an install: no other install can use it. */
+    readonly claim: (
+      workspaceId: WorkspaceId,
+      adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
+      installPlanId: InstallPlanId
+    ) => Effect.Effect<void, ApiError>
+    /** Releases the upload of a failed install for the rest of the upload's hour. */
+    readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
+    /** The upload that an install holds. */
+    readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>
+    /** The same, with its state. */
+    readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
+    /** Erases the sealed state, which a StateVersion now contains. */
+    readonly used: (id: StateUploadId) => Effect.Effect<void>
+    /** Deletes uploads that no install has used within an hour. */
+    readonly eraseUnused: Effect.Effect<void>
+  }
+>()("svc/actors/state/StateUploads") {
+  static readonly layer = Layer.effect(
+    StateUploads,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+
+      const insert = Effect.fn("StateUploads.insert")(function* (upload: NewStateUpload) {
+        const at = yield* DateTime.now
+        const waiting = yield* Effect.orDie(sql`SELECT 1 AS one FROM state_uploads
+          WHERE workspace_id = ${upload.workspaceId} AND used_at IS NULL AND expires_at > ${DateTime.formatIso(at)}`)
+        if (waiting.length >= mostWaiting) {
+          return yield* failedPrecondition(
+            `The Workspace has ${waiting.length} uploaded states that no install has taken over. Install with one of them, or wait until they are erased.`
+          )
+        }
+        const bytes = Redacted.value(upload.state)
+        const id = yield* newId(StateUploadId, "sup").pipe(provideCaptured(random))
+        const row: StateUploadRow = {
+          id,
+          workspace_id: upload.workspaceId,
+          sha256: createHash("sha256").update(bytes).digest("hex"),
+          size_bytes: bytes.length,
+          lineage: upload.lineage,
+          serial: upload.serial,
+          resource_count: upload.resourceCount,
+          tool_version: upload.toolVersion ?? null,
+          state: yield* vault.seal(place({ id, workspace_id: upload.workspaceId }), upload.state),
+          install_plan_id: null,
+          created_by: upload.createdBy ?? null,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.addDuration(at, retention.stateUpload.after)),
+          used_at: null,
+          imported_from: upload.imported === undefined ? null : ImportedFromJson.write(upload.imported.from),
+          sealed_secrets:
+            upload.imported === undefined
+              ? null
+              : yield* vault.seal(
+                  secretsPlace({ id, workspace_id: upload.workspaceId }),
+                  importedSecretsText(upload.imported.secrets)
+                )
+        }
+        yield* Effect.orDie(sql`INSERT INTO state_uploads ${StateUploadRow.values(sql, row)}`)
+        return row
+      })
+
+      const find = Effect.fnUntraced(function* (id: StateUploadId) {
+        const rows = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const claim = Effect.fn("StateUploads.claim")(function* (
+        workspaceId: WorkspaceId,
+        { sha256, uploadId }: { readonly uploadId: StateUploadId; readonly sha256: string },
+        installPlanId: InstallPlanId
+      ) {
+        const row = yield* find(uploadId)
+        if (row === undefined || row.workspace_id !== workspaceId) return yield* gone()
+        if (row.sha256 !== sha256) {
+          return yield* invalidRequest("adopt.sha256: this is not the digest of the uploaded file.")
+        }
+        const claimed =
+          yield* Effect.orDie(sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { install_plan_id: installPlanId })}
+            WHERE id = ${uploadId} AND install_plan_id IS NULL AND used_at IS NULL AND expires_at > ${yield* now} RETURNING id`)
+        if (claimed.length === 0) return yield* gone()
+      })
+
+      const release = (installPlanId: InstallPlanId) =>
+        sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { install_plan_id: null })}
+          WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`.pipe(Effect.asVoid, Effect.orDie)
+
+      const heldRow = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
+        const [row] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads
+          WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`
+        return row
+      }, Effect.orDie)
+
+      const held = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
+        const row = yield* heldRow(installPlanId)
+        if (row?.state == null) return undefined
+        const { sealed_secrets, state } = row
+        return {
+          row,
+          state: yield* vault.open(place(row), state),
+          secrets:
+            sealed_secrets === null
+              ? undefined
+              : yield* Effect.flatMap(vault.openText(secretsPlace(row), sealed_secrets), importedSecretsOf)
+        }
+      }, Effect.orDie)
+
+      const used = Effect.fnUntraced(function* (id: StateUploadId) {
+        yield* sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { state: null, sealed_secrets: null, used_at: yield* now })}
+          WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const eraseUnused = Effect.gen(function* () {
+        yield* sql`DELETE FROM state_uploads
+          WHERE used_at IS NULL AND install_plan_id IS NULL AND expires_at <= ${yield* now}`
+      }).pipe(Effect.orDie, Effect.withSpan("StateUploads.eraseUnused"))
+
+      return StateUploads.of({ insert, find, claim, release, heldRow, held, used, eraseUnused })
+    })
+  )
+}

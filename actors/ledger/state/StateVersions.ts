@@ -1,0 +1,269 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import {
+  type CapsuleId,
+  type InstallConfigId,
+  type LeftOverStateId,
+  OutputId,
+  type RunId,
+  type SourceSnapshotId,
+  type StateUploadId,
+  StateVersionId,
+  type WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
+import { derivedId, now } from "../../base/Identity.ts"
+import { secretsOfText, secretsText } from "../../base/vault/SealedSecrets.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { StateIndex } from "./StateIndex.ts"
+import type { BuildColumns } from "../build/BuildColumns.ts"
+import { storedRecord } from "../../base/database/StoredRecord.ts"
+import {
+  type ListedStateVersion,
+  OutputJson,
+  OutputRow,
+  PrivateOriginsJson,
+  StateVersionRow
+} from "./StateVersionRow.ts"
+
+/** A state to commit, and what has been read from it. */
+export interface NewStateVersion {
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+  readonly runId: RunId
+  readonly generation: number
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly lineage: string
+  readonly serial: number
+  readonly resourceCount: number
+  readonly partial: boolean
+  readonly sourceSnapshotId: SourceSnapshotId | undefined
+  readonly installConfigId: InstallConfigId
+  readonly outputs: ReadonlyArray<StateOutput>
+  /** Values of the secret inputs that were applied, now or earlier: the state may contain them unmarked. */
+  readonly secrets: ReadonlyArray<SecretText>
+  /** The source build of the plan whose apply produced this state. */
+  readonly build: BuildColumns
+  /** The adopted left-over state; absent for a state committed by a Run's settlement. */
+  readonly leftOverStateId?: LeftOverStateId | undefined
+  /** The upload of a state that is taken over with the install. */
+  readonly stateUploadId?: StateUploadId | undefined
+}
+
+/** The id of the state committed by a Run, by adopting a left-over state or by an upload: each commits exactly one. */
+export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
+
+/** Where a state is sealed. The generation is part of the identity: an older state cannot be passed off as a newer one. */
+export const statePlace = (row: {
+  readonly workspace_id: WorkspaceId
+  readonly id: StateVersionId
+  readonly generation: number
+}) => ({
+  table: "state_versions",
+  column: "state",
+  workspaceId: row.workspace_id,
+  rowId: row.id,
+  version: row.generation
+})
+
+const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
+  table: "outputs",
+  column: "sealed_value",
+  workspaceId,
+  rowId: id
+})
+
+/** Where the secret inputs of a state are sealed. */
+export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
+  ...statePlace(row),
+  column: "sealed_secrets"
+})
+
+const decodeStateVersion = storedRecord(StateVersion)
+const decodeOutput = storedRecord(Output)
+
+export const toStateVersion = (row: ListedStateVersion): StateVersion =>
+  decodeStateVersion({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    generation: row.generation,
+    serial: row.serial,
+    digest: row.digest,
+    resourceCount: row.resource_count,
+    createdByRunId: row.created_by_run_id,
+    createdAt: row.created_at,
+    partial: row.partial === 1,
+    origin: row.state_upload_id !== null ? "adopted" : row.left_over_state_id !== null ? "left_over" : "run",
+    ...(row.left_over_state_id === null ? {} : { adoptedFrom: row.left_over_state_id }),
+    ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
+  })
+
+/** Why an Output is private even though the module does not mark it sensitive; undefined for any other Output. */
+export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
+  if (private_origins === null) return undefined
+  const origins = PrivateOriginsJson.read(private_origins)
+  return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
+}
+
+/** The reason as shown to another Workspace, under its own name for the Output: it must not learn which secrets exist. */
+export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
+  private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
+
+/** A public Output, or undefined for a sensitive one. */
+export const toOutput = (row: OutputRow): Output | undefined =>
+  row.sensitive === 1 || row.value === null
+    ? undefined
+    : decodeOutput({
+        name: row.name,
+        type: OutputJson.parse(row.type),
+        value: OutputJson.parse(row.value),
+        sensitive: false,
+        stateVersionId: row.state_version_id
+      })
+
+/**
+ * The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed in the same commit.
+ */
+export class StateVersions extends Context.Service<
+  StateVersions,
+  {
+    /**
+     * Before the transaction of `insert`, with the same bytes: reads what cannot be waited for there. Takes as long as the state is
+     * large.
+     */
+    readonly prepare: (
+      version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
+        readonly secrets: ReadonlyArray<SecretText> | undefined
+      }
+    ) => Effect.Effect<void>
+    /** In the caller's transaction. */
+    readonly insert: (
+      version: NewStateVersion
+    ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
+    readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
+    readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
+    /** Like the above, for a StateVersion that may be removed at any time; `none` once it has been. */
+    readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    /** The secret inputs that the state may contain. */
+    readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
+    readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
+    /** The value of an Output, serialised as JSON for comparison. */
+    readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
+    /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
+    readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
+  }
+>()("svc/actors/state/StateVersions") {
+  static readonly layer = Layer.effect(
+    StateVersions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const index = yield* StateIndex
+
+      const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
+        const id = stateVersionIdOf(version.leftOverStateId ?? version.stateUploadId ?? version.runId)
+        const bytes = Redacted.value(version.state)
+        const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+        const createdAt = yield* now
+        const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
+        yield* sql`INSERT INTO state_versions ${StateVersionRow.values(sql, {
+          id,
+          workspace_id: version.workspaceId,
+          capsule_id: version.capsuleId,
+          generation: version.generation,
+          serial: version.serial,
+          lineage: version.lineage,
+          digest,
+          resource_count: version.resourceCount,
+          size_bytes: bytes.length,
+          state: yield* vault.seal(place, version.state),
+          partial: version.partial ? 1 : 0,
+          source_snapshot_id: version.sourceSnapshotId ?? null,
+          install_config_id: version.installConfigId,
+          sealed_secrets: yield* vault.seal(
+            secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
+            secretsText(version.secrets)
+          ),
+          ...version.build,
+          created_by_run_id: version.runId,
+          left_over_state_id: version.leftOverStateId ?? null,
+          state_upload_id: version.stateUploadId ?? null,
+          created_at: createdAt
+        })}`
+        for (const output of version.outputs) {
+          const outputId = derivedId(OutputId, "out", id, output.name)
+          const value = OutputJson.write(Redacted.value(output.value))
+          yield* sql`INSERT INTO outputs ${OutputRow.values(sql, {
+            id: outputId,
+            workspace_id: version.workspaceId,
+            capsule_id: version.capsuleId,
+            state_version_id: id,
+            name: output.name,
+            type: OutputJson.write(output.type),
+            value: output.sensitive ? null : value,
+            sealed_value: output.sensitive
+              ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
+              : null,
+            sensitive: output.sensitive ? 1 : 0,
+            private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
+          })}`
+        }
+        yield* index.add({ ...version, id, createdAt })
+        return { id, digest }
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: StateVersionId | null) {
+        const rows = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const openStored = (row: StateVersionRow) => Effect.orDie(vault.openStored(statePlace(row), row.state))
+
+      const open = (row: StateVersionRow) =>
+        Effect.flatMap(
+          openStored(row),
+          Option.match({
+            onSome: Effect.succeed,
+            onNone: () => Effect.die(new Error(`The StateVersion ${row.id} was removed while it was read`))
+          })
+        )
+
+      const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
+        // A state committed before secrets were recorded.
+        if (row.sealed_secrets === null) return []
+        return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
+      }, Effect.orDie)
+
+      const outputs = (stateVersionId: StateVersionId | null) =>
+        Effect.orDie(
+          OutputRow.rows(sql)`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`
+        )
+
+      const outputText = (row: OutputRow) =>
+        row.sealed_value === null
+          ? Effect.succeed(Redacted.make(row.value ?? "null"))
+          : Effect.orDie(vault.openText(outputPlace(row.workspace_id, row.id), row.sealed_value))
+
+      const outputValue = Effect.fnUntraced(function* (row: OutputRow) {
+        const text = Redacted.value(yield* outputText(row))
+        return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
+      }, Effect.orDie)
+
+      return StateVersions.of({
+        prepare: index.prepare,
+        insert,
+        find,
+        open,
+        openStored,
+        secrets,
+        outputs,
+        outputText,
+        outputValue
+      })
+    })
+  ).pipe(Layer.provideMerge(StateIndex.layer))
+}

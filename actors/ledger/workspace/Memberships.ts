@@ -1,0 +1,52 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlSchema } from "effect/sql"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Role } from "../../../schema/records/Workspace.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+
+/** The only exact read of memberships. */
+export class Memberships extends Context.Service<
+  Memberships,
+  {
+    /**
+     * The role of an active membership of an active account; `none` otherwise. Fails with `verification_unavailable` if the
+     * database does not respond, so that nobody is mistakenly treated as a stranger or as a member.
+     */
+    readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
+  }
+>()("svc/workspace/Memberships") {
+  static readonly layer = Layer.effect(
+    Memberships,
+    Effect.gen(function* () {
+      const read = yield* ReadSql
+      const find = SqlSchema.findAll({
+        Request: Schema.Struct({ subject: Schema.String, workspaceId: WorkspaceId }),
+        Result: Schema.Struct({ role: Role }),
+        execute: ({ subject, workspaceId }) =>
+          read`SELECT m.role FROM memberships m JOIN users u ON u.subject = m.subject
+            WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}
+              AND m.status = 'active' AND u.status = 'active'`
+      })
+      return Memberships.of({
+        role: Effect.fn("Memberships.role")(
+          function* (subject, workspaceId) {
+            const [row] = yield* find({ subject, workspaceId })
+            return Option.map(Option.fromUndefinedOr(row), ({ role }) => role)
+          },
+          Effect.catchTags({
+            SchemaError: Effect.die,
+            SqlError: (error) =>
+              Effect.andThen(
+                Effect.logError("A membership could not be read", error),
+                new ApiError({
+                  code: "verification_unavailable",
+                  message: "The membership could not be verified just now. Try again."
+                })
+              )
+          })
+        )
+      })
+    })
+  )
+}

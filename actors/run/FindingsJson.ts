@@ -1,6 +1,0 @@
-import { Schema } from "effect"
-import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { jsonText } from "../database/JsonText.ts"
-
-/** The diagnostics of a coordinator. */
-export const FindingsJson = jsonText(Schema.Array(Finding))

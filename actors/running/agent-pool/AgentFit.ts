@@ -1,0 +1,94 @@
+import { Option } from "effect"
+import type { AgentFacts, Platform } from "../../../schema/agent/AgentIdentity.ts"
+import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
+import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
+
+/**
+ * What a Run needs from the agent that executes it.
+ *
+ * - `tool`: by name, and by exact version if no other will do
+ * - `platform`: for an apply, the platform of its plan
+ * - `isolation`: the lowest level that both the pool and the execution profile accept
+ * - `provided`: names of the credentials that its Connections leave to the pool
+ * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any do
+ * - `heldUntil`: for an apply after a restore, when it may start
+ */
+export interface AgentNeed {
+  readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
+  readonly platform?: Platform | undefined
+  readonly isolation?: SandboxLevel | undefined
+  readonly provided?: ReadonlyArray<ProvidedName> | undefined
+  readonly holders?: ReadonlyArray<string> | undefined
+  readonly heldUntil?: string | undefined
+}
+
+const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
+
+/** The stricter of two minimum levels. */
+export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
+  if (one === undefined || other === undefined) return one ?? other
+  return rank(one) <= rank(other) ? one : other
+}
+
+const parts = (version: string): ReadonlyArray<number> => version.split(/[.-]/).slice(0, 3).map(Number)
+
+const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
+  const [a, b] = [parts(one.version), parts(other.version)]
+  for (const at of [0, 1, 2]) {
+    const difference = (b[at] ?? 0) - (a[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** The agent's newest suitable tool; OpenTofu if both are suitable. */
+export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
+  const fitting = tools
+    .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
+    .toSorted((a, b) => a.name.localeCompare(b.name) || newerFirst(a, b))
+  return Option.fromUndefinedOr(fitting[0])
+}
+
+const named = ({ name, version }: AgentNeed["tool"]): string =>
+  [name === "opentofu" ? "OpenTofu" : name === "terraform" ? "Terraform" : "a tool", version]
+    .filter((word) => word !== undefined)
+    .join(" ")
+
+/** A property that an agent lacks, and the required value. */
+export interface Lack {
+  readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
+  readonly needed: string
+}
+
+const credentialsInWords = ({ holders, provided = [] }: AgentNeed): string =>
+  [...provided.slice(0, -1).map((name) => `${name},`), ...provided.slice(-1)]
+    .concat(holders === undefined ? [] : ["that its plan was made with"])
+    .join(" ")
+
+/** The first property that the agent lacks; `undefined` when it can execute the Run. */
+export const lackOf = (
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
+  need: AgentNeed
+): Lack | undefined => {
+  if (need.heldUntil !== undefined) return { property: "leases", needed: need.heldUntil }
+  if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
+  if (need.platform !== undefined && facts.platform !== need.platform) {
+    return { property: "platform", needed: need.platform }
+  }
+  if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
+    return { property: "isolation", needed: need.isolation }
+  }
+  const missing = need.provided?.find((name) => facts.provided?.includes(name) !== true)
+  if (missing !== undefined) return { property: "credentials", needed: missing }
+  const others = need.holders !== undefined && !need.holders.some((id) => id === facts.id)
+  return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
+}
+
+/** What the Run needs, as a sentence about agents that lack it. */
+export const needInWords = (need: AgentNeed): string =>
+  [
+    named(need.tool),
+    ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
+    ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`]),
+    ...(credentialsInWords(need) === "" ? [] : [`with the credentials ${credentialsInWords(need)}`])
+  ].join(" ")

@@ -1,0 +1,41 @@
+import type { RunId } from "../../../schema/records/Ids.ts"
+
+/** An agent that accepts Runs, with its places and the number of Runs it is executing. */
+export interface AgentPlaces {
+  readonly id: string
+  readonly places: number
+  readonly runs: number
+}
+
+const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
+
+/** The total number of places when at most one is free (that one is kept for people's requests); otherwise `undefined`. */
+export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
+  const all = agents.reduce((sum, { places }) => sum + places, 0)
+  const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
+  return all > 1 && free <= 1 ? all : undefined
+}
+
+/** A scheduled drift check that an agent is executing. */
+export interface RunningCheck {
+  readonly id: RunId
+  readonly owner: string
+  readonly startedAt: string
+  readonly isStopping: boolean
+}
+
+/**
+ * The scheduled drift check to stop so that a person's Run gets a place on one of the agents that can execute it: the most
+ * recently started one. None is stopped while one of these agents has a free place or another check is already stopping.
+ */
+export const checkToPreempt = (
+  agents: ReadonlyArray<AgentPlaces>,
+  checks: ReadonlyArray<RunningCheck>
+): RunId | undefined => {
+  if (agents.some((agent) => freeOf(agent) > 0)) return undefined
+  const theirs = checks.filter(({ owner }) => agents.some(({ id }) => id === owner))
+  if (theirs.some(({ isStopping }) => isStopping)) return undefined
+  return theirs.toSorted((a, b) =>
+    a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : a.id < b.id ? -1 : 1
+  )[0]?.id
+}

@@ -1,0 +1,54 @@
+import { Context } from "effect"
+import { type AgentFacts, agentProtocol } from "../../../schema/agent/AgentIdentity.ts"
+
+/** The release of this server. If absent, agents of any release are given Runs. */
+export const ServerRelease = Context.Reference<string | undefined>("svc/actors/pool/ServerRelease", {
+  defaultValue: () => undefined
+})
+
+interface Release {
+  readonly major: number
+  readonly minor: number
+}
+
+const releaseOf = (version: string): Release | undefined => {
+  const [, major, minor] = /^(\d{1,6})\.(\d{1,6})\./.exec(version) ?? []
+  return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }
+}
+
+/**
+ * The same minor version or the previous one; for the first minor of a major version, any version of the previous major counts as
+ * previous.
+ */
+const isNear = (server: Release, agent: Release): boolean =>
+  server.major === agent.major
+    ? agent.minor === server.minor || agent.minor === server.minor - 1
+    : server.minor === 0 && agent.major === server.major - 1
+
+/**
+ * Why an agent's release is not given new Runs, and what to do about it. `speaks`: it may still have a session, so that its
+ * current Runs can finish normally.
+ */
+export interface VersionProblem {
+  readonly speaks: boolean
+  readonly message: string
+}
+
+export const versionProblem = (
+  server: string | undefined,
+  { protocol, version }: Pick<AgentFacts, "protocol" | "version">
+): VersionProblem | undefined => {
+  if (protocol !== agentProtocol) {
+    return {
+      speaks: false,
+      message: `This server speaks protocol ${agentProtocol}, and the agent (version ${version}) speaks ${protocol}. Install an agent of the server's version${server === undefined ? "" : `, ${server}`}.`
+    }
+  }
+  if (server === undefined) return undefined
+  const [own, other] = [releaseOf(server), releaseOf(version)]
+  if (own !== undefined && other !== undefined && isNear(own, other)) return undefined
+  return {
+    speaks: true,
+    message: `This server is of version ${server} and gives no Runs to an agent of version ${version}: it works with agents of its own minor version and of the one before. Install svc ${server} on the agent's machine. The Runs that it has go on.`
+  }
+}

@@ -1,0 +1,54 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import type { Agent } from "../../../schema/records/AgentPool.ts"
+import { AgentId } from "../../../schema/records/Ids.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { idOrNull, now } from "../../base/Identity.ts"
+import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease } from "./AgentVersions.ts"
+import { BusyAgentRow, runsOfAgent } from "./PoolRows.ts"
+import { shownAgent } from "./ShownAgent.ts"
+
+/** Agents as rows: lists, drains and revokes them. Enrolment and sessions belong to `AgentSessions`. */
+export class Agents extends Context.Service<
+  Agents,
+  {
+    readonly list: (pool?: string) => Effect.Effect<ReadonlyArray<Agent>>
+    /** Revokes its sessions at once. It keeps the Runs it is executing until their leases expire. */
+    readonly revoke: (id: string) => Effect.Effect<void, ApiError>
+    readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/pool/Agents") {
+  static readonly layer = Layer.effect(
+    Agents,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const presence = yield* AgentPresence
+      const release = yield* ServerRelease
+
+      const list = Effect.fn("Agents.list")(function* (pool?: string) {
+        const rows = yield* Effect.orDie(BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
+          WHERE ${pool ?? ""} IN ('', a.pool) ORDER BY a.pool, a.enrolled_at, a.id`)
+        return yield* Effect.forEach(rows, shownAgent(presence, release))
+      })
+
+      const revoke = Effect.fn("Agents.revoke")(function* (text: string) {
+        const id = idOrNull(AgentId, text)
+        const revoked = yield* sql`UPDATE agents SET revoked_at = ${yield* now}
+          WHERE id = ${id} AND revoked_at IS NULL RETURNING id`
+        if (id === null || revoked.length === 0) return yield* notFound("Agent")
+        yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
+        yield* sql.afterCommit(presence.left(id))
+      }, transaction(sql))
+
+      const drain = Effect.fn("Agents.drain")(function* (text: string, drains: boolean) {
+        const found = yield* Effect.orDie(sql`UPDATE agents SET drain_requested_at = ${drains ? yield* now : null}
+          WHERE id = ${idOrNull(AgentId, text)} AND revoked_at IS NULL RETURNING id`)
+        if (found.length === 0) return yield* notFound("Agent")
+      })
+
+      return Agents.of({ list, revoke, drain })
+    })
+  )
+}

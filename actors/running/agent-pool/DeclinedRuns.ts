@@ -1,0 +1,45 @@
+import { Context, Effect, Layer } from "effect"
+import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
+import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
+
+/** How long a Run is withheld from an agent that declined it. */
+const notOfferedFor = seconds(60)
+/**
+ * How long nothing is stopped to make room for the Run on that agent. Longer than the above; otherwise an agent that always
+ * declines would cause a drift check to be stopped before each offer.
+ */
+const noRoomFor = seconds(600)
+
+/** Which agents have recently declined which Runs. Kept in memory: after a restart the server offers each Run once more. */
+export class DeclinedRuns extends Context.Service<
+  DeclinedRuns,
+  {
+    readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
+    readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
+    readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
+    /** Whether a free place on the agent would help the Run. */
+    readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
+  }
+>()("svc/actors/pool/DeclinedRuns") {
+  static readonly layer = Layer.sync(DeclinedRuns, () => {
+    const declinedAt = new Map<string, bigint>()
+    const keyOf = (agentId: AgentId, runId: RunId) => `${agentId} ${runId}`
+
+    const isOver = (period: bigint) => (agentId: AgentId, runId: RunId) =>
+      Effect.map(monotonicNow, (at) => {
+        const since = declinedAt.get(keyOf(agentId, runId))
+        return since === undefined || at - since > period
+      })
+
+    return DeclinedRuns.of({
+      declined: (agentId, runId) =>
+        Effect.map(monotonicNow, (at) => {
+          for (const [key, since] of declinedAt) if (at - since > noRoomFor) declinedAt.delete(key)
+          declinedAt.set(keyOf(agentId, runId), at)
+        }),
+      accepted: (agentId, runId) => Effect.sync(() => void declinedAt.delete(keyOf(agentId, runId))),
+      mayBeOffered: isOver(notOfferedFor),
+      isWorthRoom: isOver(noRoomFor)
+    })
+  })
+}

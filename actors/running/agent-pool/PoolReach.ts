@@ -1,0 +1,164 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
+import { dateOfAnswer } from "../../base/database/ReadHorizon.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import type { ListedRunRow } from "../../ledger/run/RunRow.ts"
+import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
+import { AgentNeeds } from "./AgentNeeds.ts"
+import { type AgentPlaces, placesWithLastKept } from "./AgentPlaces.ts"
+import { AgentPresence } from "./AgentPresence.ts"
+import { DeclinedRuns } from "./DeclinedRuns.ts"
+import { EarlierLeases } from "./EarlierLeases.ts"
+import { ServerRelease, versionProblem } from "./AgentVersions.ts"
+import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
+
+const Assigned = rowShape({ assigned: Schema.Int })
+
+type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
+
+/** What keeps a Run from starting in its pool, as fields of its place in the queue. */
+export interface PoolObstacle {
+  readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
+  readonly sentence?: string
+  readonly missing?: ReadonlyArray<MissingAgentProperty>
+  readonly limit?: number
+}
+
+const placesOf = ({ facts, runs }: { readonly facts: { id: string; places: number }; readonly runs: number }) => ({
+  id: facts.id,
+  places: facts.places,
+  runs
+})
+
+const absent = (property: MissingAgentProperty["property"], sentence: string): PoolObstacle => ({
+  reason: "no_agent",
+  sentence,
+  missing: [{ property }]
+})
+
+const heldBack = (until: string): PoolObstacle => ({
+  reason: "no_agent",
+  sentence: `The server was restored from a backup, and an agent may still execute an apply that is not in it. No apply starts before the leases of that time are over, at ${until}.`,
+  missing: [{ property: "leases", needed: until }]
+})
+
+const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
+
+const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
+  lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
+
+/** Why agents keep a queued Run from starting now, regardless of turns. */
+export class PoolReach extends Context.Service<
+  PoolReach,
+  {
+    readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
+    /** The connected agents that could execute the Run and have not recently declined it, regardless of free places. */
+    readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
+    /** The total number of places in a pool while its last free one is kept for people's requests. */
+    readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
+  }
+>()("svc/actors/pool/PoolReach") {
+  static readonly layer = Layer.effect(
+    PoolReach,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const presence = yield* AgentPresence
+      const release = yield* ServerRelease
+      const needs = yield* AgentNeeds
+      const leases = yield* EarlierLeases
+      const declines = yield* DeclinedRuns
+
+      const connectedOf = Effect.fnUntraced(function* (pool: string) {
+        const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
+          WHERE a.pool = ${pool} AND a.revoked_at IS NULL`
+        const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
+        return connected.map(({ drain_requested_at, facts, id, runs }) => {
+          const said = FactsJson.read(facts)
+          const isOther = versionProblem(release, said) !== undefined
+          return { facts: { ...said, id }, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
+        })
+      })
+
+      const takingOf = (connected: Effect.Success<ReturnType<typeof connectedOf>>) =>
+        connected.filter(({ facts, isDraining }) => !isDraining && !facts.disk.low)
+
+      const takers = Effect.fn("PoolReach.takers")(function* ({ id, pool }: Pick<WaitingRun, "id" | "pool">) {
+        const need = yield* needs.of(id)
+        if (Option.isNone(need)) return []
+        const taking = takingOf(yield* Effect.orDie(connectedOf(pool)))
+        const fitting = taking.filter(({ facts }) => lackOf(facts, need.value) === undefined)
+        return (yield* Effect.filter(fitting, ({ facts }) => declines.isWorthRoom(facts.id, id))).map(placesOf)
+      })
+
+      const keptPlaces = Effect.fn("PoolReach.keptPlaces")(function* (pool: string) {
+        return placesWithLastKept(takingOf(yield* Effect.orDie(connectedOf(pool))).map(placesOf))
+      })
+
+      const obstacle = Effect.fn("PoolReach.obstacle")(function* ({
+        id,
+        pool,
+        type,
+        workspace_id
+      }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
+        if (pool === localPool) {
+          const until = isApply(type) ? yield* leases.end : undefined
+          if (until === undefined) return undefined
+          yield* dateOfAnswer
+          return heldBack(until)
+        }
+        // An agent can connect or disconnect without a commit, so a response about its connection is valid for one second.
+        yield* dateOfAnswer
+        const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
+          JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL
+          WHERE w.pool = ${pool} AND w.workspace_id = ${workspace_id}`)
+        if (assigned.length === 0) {
+          return absent("assignment", `The operator has not assigned the pool ${pool} to this Workspace.`)
+        }
+        const connected = yield* Effect.orDie(connectedOf(pool))
+        if (connected.length === 0) return absent("agent", `No agent of the pool ${pool} is connected.`)
+        const need = yield* needs.of(id)
+        if (Option.isNone(need)) return undefined
+        const { heldUntil } = need.value
+        if (heldUntil !== undefined) return heldBack(heldUntil)
+        const fitting = connected.filter(({ facts }) => lackOf(facts, need.value) === undefined)
+        if (fitting.length === 0) {
+          return {
+            reason: "no_agent",
+            sentence: `No connected agent of the pool ${pool} has ${needInWords(need.value)}.`,
+            missing: distinct(connected.map(({ facts }) => lackOf(facts, need.value)).filter(isLack))
+          }
+        }
+        const staying = fitting.filter(({ isDraining }) => !isDraining)
+        if (staying.length === 0) {
+          return absent(
+            "undrained",
+            `Every connected agent of the pool ${pool} that can execute it is draining, or of a release that this server gives no Runs.`
+          )
+        }
+        const taking = staying.filter(({ facts }) => !facts.disk.low)
+        if (taking.length === 0) {
+          return absent(
+            "disk",
+            `The disk of every connected agent of the pool ${pool} that can execute it is nearly full.`
+          )
+        }
+        if (taking.some(({ facts, runs }) => runs < facts.places)) {
+          const kept = type === "drift_check" ? placesWithLastKept(takingOf(connected).map(placesOf)) : undefined
+          return kept === undefined ? undefined : { reason: "place_kept", limit: kept }
+        }
+        const places = taking.reduce((sum, { facts }) => sum + facts.places, 0)
+        const taken = places === 1 ? "The only place" : `All ${places} places`
+        return {
+          reason: "places_taken",
+          sentence: `${taken} of the connected agents of the pool ${pool} that can execute it ${places === 1 ? "is" : "are"} taken.`,
+          limit: places
+        }
+      })
+
+      return PoolReach.of({ obstacle, takers, keptPlaces })
+    })
+  )
+}

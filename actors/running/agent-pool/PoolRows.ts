@@ -1,0 +1,97 @@
+import { Schema } from "effect"
+import { AgentFacts, AgentKeys } from "../../../schema/agent/AgentIdentity.ts"
+import { PoolName } from "../../../schema/agent/PoolName.ts"
+import { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
+import { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
+import { IsolationFloor } from "../../../schema/policy/ExecutionProfile.ts"
+import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { jsonText } from "../../base/database/JsonText.ts"
+import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
+
+export const PoolRow = table("agent_pools", {
+  name: PoolName,
+  /** The lowest isolation level at which an agent may execute Runs of the pool. */
+  isolation: Schema.NullOr(IsolationFloor),
+  /** How long an agent may be silent during an apply. */
+  lease_seconds: Schema.Int,
+  created_at: Timestamp,
+  archived_at: Schema.NullOr(Timestamp)
+})
+export type PoolRow = RowOf<typeof PoolRow.columns>
+
+/** Which Workspaces may use a pool. */
+export const PoolWorkspaceRow = table("agent_pool_workspaces", {
+  pool: PoolName,
+  workspace_id: WorkspaceId,
+  assigned_at: Timestamp
+})
+
+/** Which Workspaces may use what a pool provides under a given name. */
+export const ProvisionRow = table("agent_pool_provisions", {
+  pool: PoolName,
+  name: ProvidedName,
+  workspace_id: WorkspaceId,
+  provided_at: Timestamp
+})
+
+export const EnrolmentTokenRow = table("agent_enrolment_tokens", {
+  id: EnrolmentTokenId,
+  pool: PoolName,
+  secret_hash: Schema.String,
+  uses_left: Schema.Int,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  revoked_at: Schema.NullOr(Timestamp)
+})
+export type EnrolmentTokenRow = RowOf<typeof EnrolmentTokenRow.columns>
+
+export const FactsJson = jsonText(AgentFacts)
+export const KeysJson = jsonText(AgentKeys)
+
+export const AgentRow = table("agents", {
+  id: AgentId,
+  pool: PoolName,
+  name: Schema.String,
+  sign_key: Schema.String,
+  seal_key: Schema.String,
+  /** Public keys that the agent will use from its next session on. */
+  next_keys: Schema.NullOr(KeysJson),
+  facts: FactsJson,
+  enrolment_token_id: EnrolmentTokenId,
+  enrolled_at: Timestamp,
+  last_contact_at: Timestamp,
+  drain_requested_at: Schema.NullOr(Timestamp),
+  revoked_at: Schema.NullOr(Timestamp)
+})
+export type AgentRow = RowOf<typeof AgentRow.columns>
+
+/** An agent with the number of Runs it is executing; `runsOfAgent` is that column, for the alias `a`. */
+export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
+export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
+export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
+
+/** Keyed, so that somebody who has only the database cannot test guessed values. */
+export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
+
+export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
+
+export const AgentSessionRow = table("agent_sessions", {
+  secret_hash: Schema.String,
+  agent_id: AgentId,
+  incarnation: Schema.String,
+  /** Whether its process accepts no new Runs, so that another process may start a session in parallel. */
+  draining: Flag,
+  created_at: Timestamp,
+  expires_at: Timestamp
+})
+export type AgentSessionRow = RowOf<typeof AgentSessionRow.columns>
+
+/** The server's own keys; the private ones are sealed. */
+export const ServerKeyRow = table("agent_server_keys", {
+  id: Schema.String,
+  sign_key: Schema.String,
+  seal_key: Schema.String,
+  sealed_keys: Schema.String,
+  created_at: Timestamp
+})

@@ -1,0 +1,152 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { HeldRunOrder, RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { Gone } from "../../../schema/agent/AgentRefusal.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { now } from "../../base/Identity.ts"
+import type { AgentSession } from "../agent-pool/AgentSessions.ts"
+import { type HoldLost, isHeld, type RunHold } from "../../ledger/run/RunHold.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+import { AgentLeases } from "./AgentLeases.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
+
+type Claim = typeof RunClaim.Type
+type ChangedColumn = "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at" | "unanswered_since"
+
+/** A Run that an agent holds, with its claim. */
+export interface HeldClaim {
+  readonly claim: AgentRunRow
+  readonly run: RunRow
+  readonly hold: RunHold
+}
+
+export const gone = new Gone({
+  message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
+})
+
+/**
+ * The answer to an agent whose tool must not start. It is an error that every release of the agent understands: an agent that is
+ * told so starts nothing.
+ */
+export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
+
+/** The claim under which an agent writes: it ends with the Run, or when the Run is claimed again. */
+export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
+  Effect.mapError(effect, () => gone)
+
+/**
+ * The Runs that agents hold. Every message is compared with the rows, so an old fence, another agent or a false report matches
+ * nothing.
+ */
+export class AgentClaims extends Context.Service<
+  AgentClaims,
+  {
+    /** The claim, whether or not it is still in effect. */
+    readonly find: (session: AgentSession, claim: Claim) => Effect.Effect<Option.Option<AgentRunRow>>
+    /** The Run that the agent holds under this fence and has accepted. Renews its lease. */
+    readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
+    /** The claims of the agent that are still in effect. */
+    readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
+    /** What the agent must do with a Run that it has reported. */
+    readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
+    readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
+    readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentClaims") {
+  static readonly layer = Layer.effect(
+    AgentClaims,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const leases = yield* AgentLeases
+      const journal = yield* RunJournal
+
+      const find = Effect.fnUntraced(function* ({ agent }: AgentSession, { fence, runId }: Claim) {
+        const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
+          WHERE run_id = ${runId} AND fence = ${fence} AND agent_id = ${agent.id}`)
+        return Option.fromUndefinedOr(row)
+      })
+
+      const runUnder = Effect.fnUntraced(function* (hold: RunHold) {
+        const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`)
+        return run
+      })
+
+      /** The agent has reported again: the mark that readers see is removed. */
+      const renew = Effect.fnUntraced(function* (hold: RunHold) {
+        const lease = yield* leases.heard(hold)
+        if (lease?.isUnreachable !== true) return
+        const [run] = yield* Effect.orDie(RunRow.some(sql, "agent_unreachable_since")`SELECT agent_unreachable_since
+          FROM runs WHERE ${isHeld(sql, hold)}`)
+        const since = run?.agent_unreachable_since ?? (yield* now)
+        yield* Effect.andThen(
+          ledger.record(hold, { agent_unreachable_since: null }),
+          journal.report(hold, "agent.returned", { agentId: hold.owner, since })
+        ).pipe(
+          transaction(sql),
+          Effect.andThen(
+            Effect.logInfo(`The agent ${hold.owner} is heard of again; it executes the Run ${hold.runId}`)
+          ),
+          Effect.ignore
+        )
+      })
+
+      const held = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {
+        const row = yield* find(session, claim)
+        if (Option.isNone(row) || row.value.accepted_at === null) return yield* gone
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* runUnder(hold)
+        if (run === undefined) return yield* gone
+        yield* renew(hold)
+        return { claim: row.value, run, hold }
+      })
+
+      const open = ({ agent }: AgentSession) =>
+        Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE agent_id = ${agent.id} AND ended_at IS NULL`)
+
+      const orderOf = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {
+        const { fence, runId } = claim
+        const row = Option.getOrUndefined(yield* find(session, claim))
+        const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
+        // A restored backup does not contain the claim; only the agent knows what its apply has changed.
+        if (row === undefined) return { ...none, order: "hand_in" as const }
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* runUnder(hold)
+        if (run !== undefined) {
+          // An offer is not renewed: its acceptance may be in transit, or lost.
+          if (row.accepted_at !== null) yield* renew(hold)
+          return {
+            runId,
+            fence,
+            order: "continue" as const,
+            leaseSeconds: row.lease_seconds,
+            acknowledged: run.last_event_batch,
+            cancel: run.cancel_requested_at !== null
+          }
+        }
+        // Only an apply changes anything, and only an apply without a result has yet to report what it changed. Its agent knows
+        // whether its tool was started.
+        const owes = row.kind === "apply" && row.result === null
+        return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
+      })
+
+      const change = ({ fence, runId }: Claim, columns: Parameters<typeof AgentRunRow.changes>[1]) =>
+        Effect.asVoid(
+          Effect.orDie(
+            sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, columns)} WHERE run_id = ${runId} AND fence = ${fence}`
+          )
+        )
+
+      return AgentClaims.of({
+        find,
+        held,
+        open,
+        orderOf,
+        insert: (row) => Effect.asVoid(Effect.orDie(sql`INSERT INTO agent_runs ${AgentRunRow.values(sql, row)}`)),
+        change
+      })
+    })
+  )
+}

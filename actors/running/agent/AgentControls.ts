@@ -1,0 +1,145 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { plainText } from "../../../runner/redaction/LogText.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { cancelRun, endRun } from "../execution/RunEnding.ts"
+import { makeRunStop, scheduleAgain } from "../execution/RunStop.ts"
+import { measureEnded } from "../execution/RunMetrics.ts"
+import type { RunControl } from "../execution/RunExecution.ts"
+import { RunPlans } from "../execution/RunPlans.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
+import { RunHandover } from "../execution/RunHandover.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { type RunError, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunLogs } from "../../ledger/run/RunLogs.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { measurePhases } from "./AgentPhases.ts"
+
+const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
+
+/**
+ * What the steps before and after an agent's execution need from the control plane, instead of a run folder and a tool.
+ */
+export class AgentControls extends Context.Service<
+  AgentControls,
+  {
+    /** Used for the preparation, which reports nothing. */
+    readonly quiet: (run: RunRow) => RunControl
+    /** For the settlement: its lines follow the agent's and complete the log. */
+    readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
+    /** Logs this one line for a Run that no agent received. */
+    readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
+    /**
+     * Ends a Run that was asked to stop before its tool was started, in the caller's transaction. `false` if it was not asked to.
+     */
+    readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
+    /** Closes the log of a hold, after its last batch, and counts the Run if it finished under that hold. */
+    readonly endLog: (hold: RunHold) => Effect.Effect<void>
+    /**
+     * Returns a Run to the queue, or stops it if somebody asked for that. Fails if its tool may have been started, which is
+     * checked in the same transaction.
+     */
+    readonly requeue: (
+      hold: RunHold,
+      reason: string,
+      options: { readonly counts: boolean }
+    ) => Effect.Effect<void, HoldLost>
+    /**
+     * Nothing has been changed: the Run is executed again under a new fence, or stopped if this was the second time or somebody
+     * has asked to stop it.
+     */
+    readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
+    /**
+     * Finishes a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction.
+     */
+    readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
+  }
+>()("svc/actors/agent/AgentControls") {
+  static readonly layer = Layer.effect(
+    AgentControls,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const logs = yield* RunLogs
+      const ledger = yield* RunLedger
+      const stop = yield* makeRunStop
+      const capsules = yield* CapsuleLedger
+      const plans = yield* RunPlans
+      const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
+
+      const control = (sink: RunSink): RunControl => ({
+        sink,
+        cancelRequested: Effect.never,
+        // An agent's Run has no folder on this machine.
+        runFolder: "",
+        record: (end) => end
+      })
+
+      const settling = Effect.fnUntraced(function* (run: RunRow) {
+        const hold = holdOf(run)
+        const log = yield* logs.open(hold)
+        return control({
+          event: (kind, data) => Effect.ignore(journal.report(hold, kind, data)),
+          log: (phase, stream, text) => Effect.ignore(log.write(phase, stream, plainText(text))),
+          checkpoint: () => Effect.void
+        })
+      })
+
+      const logged = Effect.fnUntraced(function* (run: RunRow, message: string) {
+        const log = yield* logs.open(holdOf(run))
+        yield* Effect.ignore(log.write("prepare", "system", message))
+      }, Effect.scoped)
+
+      const endLog = Effect.fnUntraced(function* (hold: RunHold) {
+        yield* Effect.scoped(logs.open(hold))
+        const run = yield* ledger.find(hold.runId)
+        const isOver = run?.fence === hold.fence && run.status !== "queued" && run.status !== "running"
+        if (!isOver) return
+        yield* measureEnded(run)
+        yield* Effect.provideService(measurePhases(hold, run), SqlClient.SqlClient, sql)
+      })
+
+      const stopped = Effect.fn("AgentControls.stopped")(function* (hold: RunHold) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
+        if (run.cancel_requested_at === null) return false
+        // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+        if (run.plan_run_id !== null) yield* plans.drop(run.plan_run_id)
+        yield* cancelRun(ending, run)
+        yield* scheduleAgain(capsules, run)
+        return true
+      })
+
+      const requeue = Effect.fn("AgentControls.requeue")(function* (
+        hold: RunHold,
+        reason: string,
+        options: { readonly counts: boolean }
+      ) {
+        if (!(yield* stopped(hold))) yield* stop.requeued(hold, reason, options)
+      }, transaction(sql))
+
+      const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {
+        if (!(yield* stopped(holdOf(run)))) yield* endRun(ending, run, error)
+      }, transaction(sql))
+
+      const again = (run: RunRow, reason: string, error: RunError) =>
+        run.cancel_requested_at !== null || run.attempt <= 1
+          ? requeue(holdOf(run), reason, { counts: true })
+          : failed(run, error)
+
+      return AgentControls.of({
+        stopped,
+        requeue,
+        again,
+        quiet: () => control(silent),
+        settling,
+        logged,
+        endLog,
+        failed
+      })
+    })
+  )
+}

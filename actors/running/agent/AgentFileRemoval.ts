@@ -1,0 +1,55 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../../schema/records/Retention.ts"
+import { makeCooldown } from "../../base/Cooldown.ts"
+import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
+import { AgentBlobs } from "./AgentBlobs.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
+import { CarriedBlobs } from "./CarriedBlobs.ts"
+
+/** The pause between two passes over the folders. */
+const cooldown = Duration.toMillis("1 hour")
+
+/**
+ * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept as long as more of
+ * them arrive.
+ */
+const underWay = Duration.toMillis("1 day")
+
+/**
+ * Removes the files that agents sent for abandoned applies, once their retention period has expired. They are evidence: a
+ * left-over state created from them is kept separately.
+ */
+export class AgentFileRemoval extends Context.Service<
+  AgentFileRemoval,
+  { readonly removeSome: Effect.Effect<void>; readonly removeAll: Effect.Effect<void> }
+>()("svc/actors/agent/AgentFileRemoval") {
+  static readonly layer = Layer.effect(
+    AgentFileRemoval,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const blobs = yield* AgentBlobs
+      const carried = yield* CarriedBlobs
+      const { agentFiles = retention.agentFile.after } = yield* RetentionSettings
+
+      const removeAll = Effect.gen(function* () {
+        const at = yield* Clock.currentTimeMillis
+        const before = new Date(at - Duration.toMillis(agentFiles)).toISOString()
+        for (const claim of yield* blobs.claims) {
+          if (at - (yield* blobs.receivedAt(claim)) < underWay) continue
+          const [row] = yield* Effect.orDie(
+            AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
+              WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
+          )
+          // The Run of an unknown claim was removed when its own retention period ended.
+          const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
+          if (isOver) yield* blobs.removeAll(claim)
+        }
+        yield* carried.removeEnded(before)
+      }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
+
+      const afterCooldown = makeCooldown(cooldown)
+      return AgentFileRemoval.of({ removeSome: afterCooldown(Effect.as(removeAll, true)), removeAll })
+    })
+  )
+}

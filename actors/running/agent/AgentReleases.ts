@@ -1,0 +1,108 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { monotonicNow } from "../../base/MonotonicNow.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { present } from "../../ledger/run/RunRow.ts"
+import { AgentLeases, type Lease } from "./AgentLeases.ts"
+import { AgentMonitor } from "./AgentMonitor.ts"
+import { unreachableAfter } from "./LeaseVerdict.ts"
+
+export interface ReleaseRequest {
+  /** The fence of the claim that the person was shown. */
+  readonly fence: number
+  readonly reason?: string | undefined
+  /** For an operator, who acts for no particular Workspace. */
+  readonly command?: string | undefined
+}
+
+/** Releases Capsules from agents that are permanently lost, before the leases of their applies expire. */
+export class AgentReleases extends Context.Service<
+  AgentReleases,
+  {
+    /** Who is currently executing the Run. */
+    readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
+    /**
+     * Settles the Run as if its agent's lease had expired, provided that the agent is silent and its claim has this
+     * `fence`.
+     */
+    readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/agent/AgentReleases") {
+  static readonly layer = Layer.effect(
+    AgentReleases,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const monitor = yield* AgentMonitor
+      const leases = yield* AgentLeases
+      const ledger = yield* RunLedger
+      const audit = yield* Audit
+      const journal = yield* RunJournal
+
+      const holder = (id: RunId) => Effect.map(leases.all, (all) => all.find(({ runId }) => runId === id))
+
+      const silent = Effect.fnUntraced(function* (lease: Lease | undefined) {
+        if (lease?.isUnreachable !== true) {
+          return yield* failedPrecondition(
+            "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
+          )
+        }
+        // The mark survives a server restart, after which the server has not heard from any agent.
+        if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
+          return yield* failedPrecondition(
+            "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
+          )
+        }
+      })
+
+      const release = Effect.fn("AgentReleases.release")(function* (
+        context: CommandContext,
+        id: RunId,
+        { command, fence, reason }: ReleaseRequest
+      ) {
+        const run = yield* ledger.find(id)
+        if (run === undefined) return yield* notFound("Run")
+        const isReleased = yield* monitor.release(
+          id,
+          Effect.fnUntraced(function* (lease) {
+            if (lease.fence !== fence) {
+              return yield* new ApiError({
+                code: "guard_conflict",
+                message: `The Run is executed under fence ${lease.fence} by now. Read it again: another agent has it, or the same one has begun anew.`
+              })
+            }
+            yield* silent(lease)
+            // Written before it takes effect, possibly in several transactions: who released it is always recorded.
+            yield* audit.append({
+              workspaceId: run.workspace_id,
+              actor: context.actor,
+              action: command === undefined ? "run.release" : "operator.command",
+              target: { kind: "run", id },
+              ...(run.capsule_id === null ? {} : { capsuleId: run.capsule_id }),
+              runId: id,
+              data: { ...present({ command, reason }), agent: lease.agentId, fence },
+              requestId: context.requestId
+            })
+            const by = command === undefined ? ("member" as const) : ("operator" as const)
+            const hold = { runId: id, fence, owner: lease.agentId }
+            const data = { agentId: lease.agentId, by, ...present({ reason }) }
+            yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
+            // The agent may have been heard from while that was being written.
+            yield* silent(yield* leases.of(lease))
+          }, transaction(sql))
+        )
+        if (!isReleased) {
+          return yield* failedPrecondition(`No agent holds the Run: it is ${(yield* ledger.find(id))?.status}.`)
+        }
+        yield* Effect.logWarning(`Somebody released the Run ${id} from its agent before the lease was over`)
+      })
+
+      return AgentReleases.of({ holder, release })
+    })
+  )
+}

@@ -1,0 +1,351 @@
+import { Cause, Context, Effect, Fiber, FiberMap, Layer, Option, Redacted, Result, Schedule, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { JobResult } from "../../../runner/agent/JobResult.ts"
+import { BuildStore } from "../../../runner/execution/BuildStore.ts"
+import type { ApplyOutcome } from "../../../runner/execution/RunOutcome.ts"
+import { type RunnerFailure, runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { hasStorageFull } from "../../../schema/errors/StorageFull.ts"
+import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
+import { ModuleSteps } from "../execution/ModuleSteps.ts"
+import type { RunControl } from "../execution/RunExecution.ts"
+import { makeRunStop } from "../execution/RunStop.ts"
+import { now } from "../../base/Identity.ts"
+import { ProvidedMarks } from "../agent-pool/ProvidedMarks.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import type { HoldLost, RunHold, StopRequested } from "../../ledger/run/RunHold.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { identifyReceivedState, type ReceivedState } from "../../ledger/state/ReceivedState.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
+import { AgentClaims } from "./AgentClaims.ts"
+import { AgentControls } from "./AgentControls.ts"
+import { resultOf } from "./AgentReports.ts"
+import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
+import { digestOf } from "./JobSecrets.ts"
+import { checkedLeftOver, leftOverFromResult, leftOverFromStateOnly } from "./LeftOverOfResult.ts"
+import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
+
+type Claim = typeof RunClaim.Type
+type Opened = Redacted.Redacted<Uint8Array>
+
+const settleAgain = Schedule.spaced("5 seconds")
+
+/** How long the response to a result waits for its Run to finish. */
+const longestWait = "100 millis"
+
+const ended = {
+  code: "apply_interrupted",
+  message:
+    "The agent ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
+}
+
+const unread = {
+  code: "apply_interrupted",
+  message:
+    "Of what the agent reported about the end of this apply something is lost, as after a restore from a backup. The newest state that the server has is the Capsule's; check what may have been created, then plan again."
+}
+
+const untouched = {
+  code: "apply_interrupted",
+  message: "The agent ended before the tool was started; nothing was changed. Plan again."
+}
+
+/**
+ * The tool of a plan or drift check was killed because its agent stopped or its lease expired; this is the message when it
+ * happens for the second time.
+ */
+const unfinished = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
+})
+
+/** Nobody cancelled the Run: its agent stopped before its lease expired, or was asked to stop. */
+const isUnasked = (run: RunRow, result: JobResult) =>
+  result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
+
+const notStarted = runnerFailure(
+  "prepare_failed",
+  "prepare",
+  "The agent could not keep its lease, or was asked to end, before the tool was started; nothing was changed. Plan again."
+)
+
+const defect = {
+  code: "internal_error",
+  message: "The service failed while it settled this Run. The operator's log has the details."
+}
+
+/** What the agent reports about a plan does not match the plan file that it sent. */
+const notThePlan = runnerFailure(
+  "output_unreadable",
+  "plan",
+  "The plan file that the agent sent is not the one that it describes."
+)
+
+/**
+ * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base, it
+ * is not a success, just as on the control plane.
+ */
+const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome => {
+  const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
+  const outcome = { ...rest, ...sent }
+  const isWhole = outcome.state !== undefined && outcome.stateProblem === undefined
+  return outcome.exit !== "succeeded" || isWhole
+    ? outcome
+    : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
+}
+
+/** A disk that cannot be read now may be readable later; with any other error, waiting does not help. */
+const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
+
+/** Settles Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
+export class AgentSettlement extends Context.Service<
+  AgentSettlement,
+  {
+    /**
+     * Settles a stored result in the background. Completes when that is done, or after a short wait: people are waiting for the
+     * Run to finish, but nobody is waiting for the response to its agent.
+     */
+    readonly begin: (claim: Claim) => Effect.Effect<void>
+    /** Settles what an earlier process stored but did not settle. */
+    readonly resume: Effect.Effect<void>
+    /** Waits until nothing is being settled. */
+    readonly idle: Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentSettlement") {
+  static readonly layer = Layer.effect(
+    AgentSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const claims = yield* AgentClaims
+      const blobs = yield* AgentBlobs
+      const carried = yield* CarriedBlobs
+      const controls = yield* AgentControls
+      const stop = yield* makeRunStop
+      const steps = yield* ModuleSteps
+      const applies = yield* ApplyRecovery
+      const builds = yield* BuildStore
+      const queue = yield* RunQueue
+      const states = yield* StateVersions
+      const marks = yield* ProvidedMarks
+      const settling = yield* FiberMap.make<string, void, never>()
+
+      const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
+        const claim = { runId: row.run_id, fence: row.fence }
+        const open = (kind: "outcome" | "plan_file" | "state", digest: string | undefined) =>
+          digest === undefined ? Effect.undefined : carried.open(row.agent_id, claim, kind, digest)
+        const outcome = yield* carried.open(row.agent_id, claim, "outcome", stored.outcome)
+        return {
+          result: yield* resultOf(outcome),
+          planFile: yield* open("plan_file", stored.planFile),
+          state: yield* open("state", stored.state)
+        }
+      })
+
+      type Read = Effect.Success<ReturnType<typeof read>>
+
+      /** Outcome and state of an incomplete result. */
+      const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
+        const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
+        const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
+          const digest = stored[kind]
+          if (digest === undefined) return Effect.succeedNone
+          return carried.open(agentId, { runId, fence }, kind, digest).pipe(
+            Effect.flatMap(use),
+            Effect.asSome,
+            Effect.catchTag("Rejected", () => Effect.succeedNone),
+            Effect.catchIf(isFinal, () => Effect.succeedNone)
+          )
+        }
+        return { result: yield* found("outcome", resultOf), state: yield* found("state", Effect.succeed) }
+      })
+
+      /** Moves the archive of a source build to the other builds, under the digest that its plan names. */
+      const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
+        if (stored.build === undefined) return false
+        const claim = { runId: row.run_id, fence: row.fence }
+        const archive = yield* blobs.openInto(row.agent_id, claim, "build", stored.build)
+        if (archive.digest !== digest) return false
+        yield* builds.adopt(archive)
+        return true
+      })
+
+      const settlePlan = Effect.fnUntraced(function* (
+        hold: RunHold,
+        row: AgentRunRow,
+        stored: StoredResult,
+        { planFile, result }: Read,
+        control: RunControl
+      ): Effect.fn.Return<void, HoldLost | StopRequested | BlobRefused> {
+        if (result.kind !== "plan" || result.status === "left") return
+        if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
+        const { outcome } = result
+        yield* marks.used(row.agent_id, row.accepted_at ?? row.offered_at, outcome.secrets.provided ?? [])
+        const isWhole =
+          planFile !== undefined &&
+          digestOf(Redacted.value(planFile)) === outcome.planDigest &&
+          (outcome.build === undefined || (yield* keepBuild(row, stored, outcome.build.digest)))
+        const settled: Result.Result<typeof outcome, RunnerFailure> = isWhole
+          ? Result.succeed({ ...outcome, planFile })
+          : Result.fail(notThePlan)
+        yield* steps.plan.settle(hold, settled, control)
+      })
+
+      const settleApply = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        { result, state }: Read,
+        control: RunControl
+      ): Effect.fn.Return<void, HoldLost | StopRequested> {
+        if (result.kind !== "apply") return
+        // Its state was committed by a process that has since exited: only its checks were still in progress.
+        if (result.status === "left" || run.provider_apply_succeeded === 1) {
+          const left = yield* checkedLeftOver(
+            leftOverFromResult(result, state),
+            yield* states.find(run.base_state_version_id)
+          )
+          return yield* applies.settle(run, left, { untouched, interrupted: ended })
+        }
+        if (result.status === "failed") {
+          const failure = isUnasked(run, result) ? notStarted : result.failure
+          return yield* steps.apply.settle(hold, Result.fail(failure), control)
+        }
+        const base = yield* states.find(run.base_state_version_id)
+        const sent = yield* identifyReceivedState(state, base)
+        yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
+      })
+
+      const settleDrift = Effect.fnUntraced(function* (hold: RunHold, { result }: Read, control: RunControl) {
+        if (result.kind !== "drift_check" || result.status === "left") return
+        yield* steps.drift.settle(
+          hold,
+          result.status === "failed" ? Result.fail(result.failure) : Result.succeed(result.outcome),
+          control
+        )
+      })
+
+      const byRead = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        row: AgentRunRow,
+        stored: StoredResult,
+        found: Read
+      ): Effect.fn.Return<void, HoldLost | StopRequested | BlobRefused, Scope.Scope> {
+        const { result } = found
+        if (result.kind !== "apply" && (result.status === "left" || isUnasked(run, result))) {
+          const reason = `The agent ${hold.owner} ended its tool before it was done.`
+          return yield* controls.again(run, reason, unfinished(hold.owner))
+        }
+        const control = yield* controls.settling(run)
+        switch (row.kind) {
+          case "plan":
+            return yield* settlePlan(hold, row, stored, found, control)
+          case "apply":
+            return yield* settleApply(hold, run, found, control)
+          case "drift_check":
+            return yield* settleDrift(hold, found, control)
+        }
+      }, Effect.scoped)
+
+      /** A result that cannot be settled must not leave a Run without an owner, nor an apply without its state. */
+      const byForce = Effect.fnUntraced(function* (run: RunRow, row: AgentRunRow, found: Read | undefined) {
+        if (!isApply(run.type)) return yield* controls.failed(run, defect)
+        const base = yield* states.find(run.base_state_version_id)
+        if (found !== undefined) {
+          const left = yield* checkedLeftOver(leftOverFromResult(found.result, found.state), base)
+          return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
+        }
+        const { result, state } = yield* readAlone(row)
+        const said = Option.map(result, (whole) => leftOverFromResult(whole, Option.getOrUndefined(state)))
+        const left = yield* checkedLeftOver(
+          Option.getOrElse(said, () => leftOverFromStateOnly(state)),
+          base
+        )
+        yield* applies.settle(run, left, { untouched: unread, interrupted: unread })
+      })
+
+      const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim) {
+        const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
+          WHERE run_id = ${claim.runId} AND fence = ${claim.fence} AND ended_at IS NULL`)
+        if (row?.result == null) return
+        const hold = { ...claim, owner: row.agent_id }
+        const run = yield* ledger.held(hold)
+        let isRead = false
+        if (run !== undefined) {
+          const stored = ResultJson.read(row.result)
+          const found = yield* read(row, stored).pipe(
+            Effect.asSome,
+            Effect.catchIf(isFinal, (error) =>
+              Effect.as(Effect.logError("The result of an agent cannot be read", error), Option.none<Read>())
+            )
+          )
+          isRead = Option.isSome(found)
+          const attempt: Effect.Effect<void, HoldLost | StopRequested | BlobRefused> = Option.isNone(found)
+            ? byForce(run, row, undefined)
+            : byRead(hold, run, row, stored, found.value)
+          yield* attempt.pipe(
+            Effect.catchTag("StopRequested", stop.stopped),
+            Effect.catchIf(
+              (error) => error._tag === "BlobRefused" && isFinal(error),
+              () => byForce(run, row, undefined)
+            ),
+            Effect.catchCauseIf(
+              (cause) => Cause.hasDies(cause) && !Cause.hasInterruptsOnly(cause) && !hasStorageFull(cause),
+              (cause) =>
+                Effect.andThen(
+                  Effect.logError("The result of an agent could not be settled", cause),
+                  byForce(run, row, Option.getOrUndefined(found))
+                )
+            ),
+            Effect.catchTag("HoldLost", (error) => Effect.logWarning("A Run was settled already", error))
+          )
+        }
+        yield* controls.endLog(hold)
+        const isSpent = row.kind !== "apply" || isRead
+        if (isSpent) yield* blobs.removeAll(claim)
+        yield* Effect.andThen(
+          isSpent ? carried.remove(claim) : Effect.void,
+          claims.change(claim, { ended_at: yield* now })
+        ).pipe(transaction(sql))
+        yield* queue.wake
+      })
+
+      const settled = (claim: Claim) =>
+        FiberMap.run(
+          settling,
+          `${claim.runId} ${claim.fence}`,
+          settle(claim).pipe(
+            Effect.tapCause((cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.void
+                : Effect.logError("The end of an agent's Run could not be recorded. It is tried again.", cause)
+            ),
+            Effect.sandbox,
+            Effect.retry({ schedule: settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
+            Effect.ignore,
+            Effect.annotateLogs({ runId: claim.runId })
+          ),
+          { onlyIfMissing: true }
+        )
+
+      const begin = (claim: Claim) =>
+        Effect.flatMap(settled(claim), (fiber) =>
+          Fiber.await(fiber).pipe(Effect.timeoutOption(longestWait), Effect.asVoid)
+        )
+
+      const resume = Effect.gen(function* () {
+        const waiting = yield* Effect.orDie(
+          AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE result IS NOT NULL AND ended_at IS NULL`
+        )
+        for (const { fence, run_id } of waiting) yield* settled({ runId: run_id, fence })
+      })
+
+      return AgentSettlement.of({ begin, resume, idle: FiberMap.awaitEmpty(settling) })
+    })
+  )
+}

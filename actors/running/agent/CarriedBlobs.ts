@@ -1,0 +1,183 @@
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
+import type { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
+import type { AgentSession } from "../agent-pool/AgentSessions.ts"
+import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
+import { CarriedFileRow } from "./CarriedFileRow.ts"
+import { digestOf } from "./JobSecrets.ts"
+
+type Claim = typeof RunClaim.Type
+type Kind = CarriedFile["kind"]
+type AgentId = AgentSession["agent"]["id"]
+
+/** The files that a message names, by kind. */
+type Named = Readonly<Partial<Record<Kind, string | undefined>>>
+
+/** Anything that unpacks to more than this is opened where it is needed. */
+const mostHeldBytes = 1024 * 1024
+/** The files of this many claims are held in memory; those of older claims are read from the database. */
+const mostClaims = 16
+
+/** A file that arrived within a message, with its contents if they are small. */
+interface Taken extends CarriedFile {
+  readonly contents?: Redacted.Redacted<Uint8Array>
+}
+
+/** The files that a message names: those it carries, and those transferred separately. */
+export interface MessageFiles {
+  readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
+  /** Whether a file can be opened all the way to its end. */
+  readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
+  /** Stores what the message carries, within the transaction that writes the record naming it. */
+  readonly store: Effect.Effect<void>
+}
+
+/** The response when something sent by an agent cannot be accepted. */
+export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
+  reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
+
+/** After a restore, no plan from the backup may start waiting for approval: it may have been applied since. */
+export const endCarriedPlans = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
+    WHERE r.run_id = agent_carried_files.run_id AND r.fence = agent_carried_files.fence AND r.kind = 'apply')`
+})
+
+/**
+ * The small files that arrive within messages. Those of a result are rows, written in the transaction that stores the result and
+ * kept until its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the
+ * request that carries it, so it need not be stored anywhere else.
+ */
+export class CarriedBlobs extends Context.Service<
+  CarriedBlobs,
+  {
+    /** The files of a message. Those that it does not name are refused. */
+    readonly take: (
+      agentId: AgentId,
+      claim: Claim,
+      files: ReadonlyArray<CarriedFile>,
+      named: Named
+    ) => Effect.Effect<MessageFiles, AgentRefusal>
+    /** Opens a file of a stored result, wherever it is stored. */
+    readonly open: (
+      agentId: AgentId,
+      claim: Claim,
+      kind: Kind,
+      digest: string
+    ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
+    /** Whether a stored result carried this file. */
+    readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
+    /** Removes what is stored for a claim, and forgets it. */
+    readonly remove: (claim: Claim) => Effect.Effect<void>
+    /** Removes what is stored for every claim that has already ended. */
+    readonly removeEnded: (before: string) => Effect.Effect<void>
+  }
+>()("svc/actors/agent/CarriedBlobs") {
+  static readonly layer = Layer.effect(
+    CarriedBlobs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const blobs = yield* AgentBlobs
+      const held = new Map<string, ReadonlyArray<Taken>>()
+      const nameOf = ({ fence, runId }: Claim) => `${runId} ${fence}`
+
+      const hold = (claim: Claim, taken: ReadonlyArray<Taken>) => {
+        held.set(nameOf(claim), taken)
+        for (const oldest of held.keys()) {
+          if (held.size <= mostClaims) break
+          held.delete(oldest)
+        }
+      }
+
+      const taken = Effect.fnUntraced(function* (
+        agentId: AgentId,
+        claim: Claim,
+        file: CarriedFile
+      ): Effect.fn.Return<Taken, AgentRefusal> {
+        const { bytes, digest, kind } = file
+        if (digestOf(bytes) !== digest)
+          return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
+        // A file that cannot be opened is refused where it is used.
+        const contents = yield* Effect.option(
+          blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
+        )
+        return { ...file, ...(contents._tag === "Some" ? { contents: contents.value } : {}) }
+      })
+
+      const isOf = (kind: string, digest: string) => (file: CarriedFile) => file.kind === kind && file.digest === digest
+
+      const rowOf = Effect.fnUntraced(function* ({ fence, runId }: Claim, kind: string, digest: string) {
+        const [row] = yield* Effect.orDie(CarriedFileRow.rows(sql)`SELECT * FROM agent_carried_files
+          WHERE run_id = ${runId} AND fence = ${fence} AND kind = ${kind} AND digest = ${digest}`)
+        return row
+      })
+
+      const take = Effect.fn("CarriedBlobs.take")(function* (
+        agentId: AgentId,
+        claim: Claim,
+        files: ReadonlyArray<CarriedFile>,
+        named: Named
+      ): Effect.fn.Return<MessageFiles, AgentRefusal> {
+        const all = yield* Effect.forEach(
+          files,
+          (file) =>
+            named[file.kind] === file.digest
+              ? taken(agentId, claim, file)
+              : Effect.fail(new Rejected({ message: `The message does not name this ${file.kind}.` })),
+          { concurrency: "unbounded" }
+        )
+        return {
+          open: (kind, digest) => {
+            const own = all.find(isOf(kind, digest))
+            return own?.contents === undefined
+              ? blobs.open(agentId, claim, kind, digest, own)
+              : Effect.succeed(own.contents)
+          },
+          check: (kind, digest) => {
+            const own = all.find(isOf(kind, digest))
+            return own?.contents === undefined ? blobs.check(agentId, claim, kind, digest, own) : Effect.void
+          },
+          store: Effect.forEach(
+            all,
+            ({ bytes, digest, kind }) =>
+              sql`INSERT INTO agent_carried_files ${CarriedFileRow.values(sql, { run_id: claim.runId, fence: claim.fence, kind, digest, bytes })}`,
+            { discard: true }
+          ).pipe(Effect.orDie, Effect.andThen(Effect.sync(() => hold(claim, all))))
+        }
+      })
+
+      const open = Effect.fn("CarriedBlobs.open")(function* (
+        agentId: AgentId,
+        claim: Claim,
+        kind: Kind,
+        digest: string
+      ) {
+        const known = held.get(nameOf(claim))?.find(isOf(kind, digest))
+        if (known?.contents !== undefined) return known.contents
+        return yield* blobs.open(agentId, claim, kind, digest, known ?? (yield* rowOf(claim, kind, digest)))
+      })
+
+      return CarriedBlobs.of({
+        take,
+        open,
+        isStored: (claim, kind, digest) => Effect.map(rowOf(claim, kind, digest), (row) => row !== undefined),
+        remove: (claim) =>
+          Effect.suspend(() => {
+            held.delete(nameOf(claim))
+            return Effect.asVoid(
+              Effect.orDie(
+                sql`DELETE FROM agent_carried_files WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
+              )
+            )
+          }),
+        removeEnded: (before) =>
+          Effect.asVoid(
+            Effect.orDie(sql`DELETE FROM agent_carried_files WHERE EXISTS (SELECT 1 FROM agent_runs r
+              WHERE r.run_id = agent_carried_files.run_id AND r.fence = agent_carried_files.fence AND r.ended_at < ${before})`)
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,62 @@
+import { Effect, Redacted } from "effect"
+import { packContents } from "../../../runner/agent/BlobContents.ts"
+import { sealedInMemory } from "../../../runner/agent/SealedBlob.ts"
+import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { type CarriedFile, carriable, mostCarriedBytes } from "../../../schema/agent/CarriedFile.ts"
+import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
+
+type Claim = typeof RunClaim.Type
+
+/** Anything larger is unlikely to become small when compressed, and trying takes time. */
+const mostPlainBytes = 8 * mostCarriedBytes
+
+/** A small file of a job, compressed but not yet sealed. */
+export interface SmallFile {
+  readonly kind: "state" | "plan_file"
+  readonly digest: string
+  readonly packed: Redacted.Redacted<Uint8Array>
+}
+
+/** The small files of a job. */
+export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
+  const { planFile, state } = blobsOf(prepared)
+  const contents = [
+    { kind: "state" as const, digest: state, plain: prepared.job.state },
+    {
+      kind: "plan_file" as const,
+      digest: planFile,
+      plain: prepared.kind === "apply" ? prepared.job.planFile : undefined
+    }
+  ]
+  const small = yield* Effect.forEach(
+    contents,
+    Effect.fnUntraced(function* ({ digest, kind, plain }): Effect.fn.Return<ReadonlyArray<SmallFile>> {
+      if (digest === undefined || plain === undefined || Redacted.value(plain).length > mostPlainBytes) return []
+      const packed = yield* packContents(Redacted.value(plain))
+      // A large file is sealed in parts when it is fetched.
+      return packed.length > mostCarriedBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
+    }),
+    { concurrency: "unbounded" }
+  )
+  return small.flat()
+})
+
+/** Seals small files for the agent of a job: this saves one fetch per file. */
+export const carriedFiles = Effect.fnUntraced(function* (
+  key: CryptoKey,
+  names: Parameters<typeof toAgent>[0],
+  claim: Claim,
+  small: ReadonlyArray<SmallFile>
+): Effect.fn.Return<ReadonlyArray<CarriedFile>> {
+  const sealed = yield* Effect.forEach(
+    small,
+    ({ digest, kind, packed }) =>
+      Effect.map(sealedInMemory(key, toAgent(names, claim, kind), Redacted.value(packed)), (bytes) => ({
+        kind,
+        digest,
+        bytes
+      })),
+    { concurrency: "unbounded" }
+  )
+  return carriable(sealed)
+})

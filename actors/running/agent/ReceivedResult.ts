@@ -1,0 +1,46 @@
+import type { JobResult } from "../../../runner/agent/JobResult.ts"
+import { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import { plainText } from "../../../runner/redaction/LogText.ts"
+import type { RunDiagnostic } from "../../../schema/records/Run.ts"
+
+const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): RunDiagnostic => ({
+  ...rest,
+  summary: plainText(summary),
+  ...(detail === undefined ? {} : { detail: plainText(detail) }),
+  ...(address === undefined ? {} : { address: plainText(address) }),
+  ...(path === undefined ? {} : { path: plainText(path) })
+})
+
+/**
+ * An agent's report about a job, with its messages sanitised again: the agent has already done so, but nothing else protects
+ * readers from what it sends.
+ */
+export const receivedResult = (result: JobResult): JobResult => {
+  if (result.status === "left") return result
+  if (result.status === "failed") {
+    const { diagnostics, message, phase, reason, sandboxKilled } = result.failure
+    const failure = new RunnerFailure({
+      reason,
+      phase,
+      sandboxKilled,
+      message: plainText(message),
+      diagnostics: diagnostics.map(cleaned)
+    })
+    return { ...result, failure }
+  }
+  switch (result.kind) {
+    case "plan":
+      return { ...result, outcome: { ...result.outcome, diagnostics: result.outcome.diagnostics.map(cleaned) } }
+    case "drift_check":
+      return { ...result, outcome: { ...result.outcome, diagnostics: result.outcome.diagnostics.map(cleaned) } }
+    case "apply":
+      return {
+        ...result,
+        outcome: {
+          ...result.outcome,
+          diagnostics: result.outcome.diagnostics.map(cleaned),
+          possiblyCreated: result.outcome.possiblyCreated.map(plainText)
+        }
+      }
+  }
+}

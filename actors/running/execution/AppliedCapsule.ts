@@ -1,0 +1,96 @@
+import { Redacted } from "effect"
+import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import type { RunDiagnostic, RunEvidence, RunType } from "../../../schema/records/Run.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import type { StateVersionId } from "../../../schema/records/Ids.ts"
+import type { ApplyResult } from "./ApplyResult.ts"
+import type { PreparedApply } from "./PreparationSchemas.ts"
+
+const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
+
+/** `public_endpoint` is metadata: an https URL that the module itself puts into a public Output. */
+const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
+  for (const name of endpointOutputs) {
+    const output = outputs.find((candidate) => candidate.name === name && !candidate.sensitive)
+    const value = output === undefined ? undefined : Redacted.value(output.value)
+    if (typeof value === "string" && URL.parse(value)?.protocol === "https:") return value
+  }
+  return null
+}
+
+/** Whether the state becomes a StateVersion of the Capsule: after a failure before any change, the previous one is kept. */
+export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
+  state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
+
+/** The columns of a Capsule that an apply changes. `stateVersionId`: the id of the resulting state. */
+export const capsuleAfter = (
+  type: RunType,
+  capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
+  result: ApplyResult,
+  prepared: PreparedApply | undefined,
+  stateVersionId: StateVersionId | undefined
+): Record<string, string | number | null> => {
+  const pointers =
+    stateVersionId === undefined
+      ? {}
+      : { current_state_version_id: stateVersionId, current_state_generation: capsule.current_state_generation + 1 }
+  if (result.exit === "succeeded") {
+    const settled = {
+      ...pointers,
+      runtime_safety: "safe",
+      tool_name: prepared?.tool.name ?? capsule.tool_name,
+      provider_lock: prepared?.lockText ?? null
+    }
+    if (type === "destroy_apply") {
+      return { ...settled, status: "destroyed", public_endpoint: null, drift_status: "none" }
+    }
+    return {
+      ...settled,
+      status: "active",
+      public_endpoint: publicEndpoint(result.outputs),
+      // An apply clears what a check found; it does not replace a first check.
+      drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
+    }
+  }
+  const uncertain =
+    result.changedAnything ||
+    result.possiblyCreated.length > 0 ||
+    result.sandboxKilled ||
+    result.stateProblem !== undefined
+  return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
+}
+
+/** How many earlier inputs are recorded; newest first. */
+const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
+
+/**
+ * If nothing was updated, the state still contains an input that has been changed or removed, and the next plan contains its old
+ * value.
+ */
+export const rememberedSecrets = (
+  now: ReadonlyArray<SecretText>,
+  before: ReadonlyArray<SecretText>
+): ReadonlyArray<SecretText> => {
+  const byText = new Map<string, SecretText>()
+  let bytes = 0
+  for (const secret of [...now, ...before]) {
+    const text = Redacted.value(secret.value)
+    if (byText.has(text) || byText.size === mostSecrets.texts || bytes + text.length > mostSecrets.bytes) continue
+    byText.set(text, secret)
+    bytes += text.length
+  }
+  return [...byText.values()]
+}
+
+/** The evidence of an apply as shown to readers: its preparation, its outcome, and the host's notes. */
+export const appliedEvidence = (
+  prepared: Pick<PreparedApply, "evidence"> | undefined,
+  { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,
+  notes: ReadonlyArray<RunDiagnostic>
+): RunEvidence => ({
+  ...prepared?.evidence,
+  ...evidence,
+  diagnostics: [...(evidence.diagnostics ?? []), ...notes],
+  possiblyCreated
+})

@@ -1,0 +1,327 @@
+import { Context, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import type { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import type { ApplyOutcome } from "../../../runner/execution/RunOutcome.ts"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import type { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
+import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
+import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { consumedOfPlan } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
+import { InterfaceSettlement } from "../../ledger/interface/InterfaceSettlement.ts"
+import { LeftOverStates } from "../../ledger/state/LeftOverStates.ts"
+import { RunCheckpoints } from "../../ledger/state/RunCheckpoints.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunHandover } from "./RunHandover.ts"
+import { type RunError, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
+import { RunPlans } from "./RunPlans.ts"
+import { PlanDetailsJson, type RunRow } from "../../ledger/run/RunRow.ts"
+import { buildColumns, BuildColumns } from "../../ledger/build/BuildColumns.ts"
+import { appliedEvidence, capsuleAfter, isNewState, rememberedSecrets } from "./AppliedCapsule.ts"
+import { makeAppliedLane } from "./AppliedLane.ts"
+import { lifecycleAfter, makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
+import { allPrivate, type ApplyResult, errorOf, resultOf } from "./ApplyResult.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
+import { asReviewed } from "./OutputPublications.ts"
+import { endRun } from "./RunEnding.ts"
+import type { JobResult } from "./RunSteps.ts"
+import { makeStartObstacle } from "./StartObstacle.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
+import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
+import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+import type { CapsuleId, RunId, StateVersionId } from "../../../schema/records/Ids.ts"
+
+/** An apply whose state has been committed and which is waiting for the operator's checks before it can end. */
+export interface CheckedApply {
+  readonly capsuleId: CapsuleId
+  readonly lifecycle: Lifecycle
+}
+
+/** An agent stops its tool on its own before its lease expires, and also when asked to. */
+const unasked = {
+  code: "apply_interrupted",
+  message:
+    "The agent asked the tool to stop, because it could not keep its lease or was asked to end. What the tool had written of the state was imported; plan again."
+}
+
+/**
+ * Commits the result of an apply: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
+ * (design, section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
+ */
+export class ApplySettlement extends Context.Service<
+  ApplySettlement,
+  {
+    /** Settles the result of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool was never started. */
+    readonly settle: (
+      hold: RunHold,
+      result: JobResult<ApplyOutcome>
+    ) => Effect.Effect<CheckedApply | undefined, HoldLost>
+    /**
+     * Ends the Run, unless the operator requires checks after this apply: in that case state and Outputs are committed and the
+     * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same checks.
+     */
+    readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
+    /** Ends a Run whose tool must not be started: nothing was changed. */
+    readonly refuse: (hold: RunHold, error: RunError) => Effect.Effect<void, HoldLost>
+    /** Ends an apply whose state has been committed, according to the outcome of its checks. */
+    readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
+  }
+>()("svc/actors/execution/ApplySettlement") {
+  static readonly layer = Layer.effect(
+    ApplySettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const runs = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const capsules = yield* CapsuleLedger
+      const states = yield* StateVersions
+      const checkpoints = yield* RunCheckpoints
+      const leftOvers = yield* LeftOverStates
+      const plans = yield* RunPlans
+      const preparations = yield* RunPreparations
+      const held = yield* HeldValues
+      const runner = yield* ModuleRunner
+      const handover = yield* RunHandover
+      const configs = yield* InstallConfigStore
+      const staleReasons = yield* StaleReasons
+      const deliveries = yield* Deliveries
+      const interfaces = yield* InterfaceSettlement
+      const lanes = yield* SourceLanes
+      const lane = yield* makeAppliedLane
+      const startObstacle = yield* makeStartObstacle
+
+      /**
+       * The host's deliveries for an apply take effect with it; after a destroy they are withdrawn. Returns what could not be
+       * done.
+       */
+      const hosted = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        stateVersionId: StateVersionId | undefined
+      ): Effect.fn.Return<ReadonlyArray<RunDiagnostic>> {
+        if (run.type === "destroy_apply") {
+          yield* interfaces.destroyed(capsule.id)
+          yield* deliveries.destroyed(capsule.id)
+          return []
+        }
+        const config = yield* configs.load(run.install_config_id)
+        if (config !== undefined && stateVersionId !== undefined) {
+          yield* interfaces.applied({ runId: run.id, capsule, stateVersionId, config })
+        }
+        const problems = yield* deliveries.applied(run, capsule)
+        return problems.map((detail) => ({
+          severity: "warning" as const,
+          summary: "The Capsule's identity was not registered.",
+          detail
+        }))
+      })
+
+      const ended = (
+        hold: RunHold,
+        run: RunRow,
+        result: ApplyResult,
+        evidence: RunEvidence,
+        data: { readonly stateVersionId?: StateVersionId },
+        isKept: boolean
+      ) => {
+        switch (result.exit) {
+          case "succeeded":
+            return lifecycle.succeedApply(hold, data, evidence)
+          case "cancelled":
+            if (run.cancel_requested_at === null && run.pool !== localPool)
+              return lifecycle.fail(hold, result.error ?? unasked, evidence, data)
+            return lifecycle.cancel(hold, evidence, result.error, data)
+          default:
+            return lifecycle.fail(hold, errorOf(result, isKept), evidence, data)
+        }
+      }
+
+      /** The secrets that the new state may contain, and whether some of them do not open. */
+      const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
+        const base =
+          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        // A completed apply is recorded regardless; while a secret is unknown, no Output can be known to be public.
+        const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
+        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
+        const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
+        const secrets = rememberedSecrets(
+          ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []),
+          ofState === "lost" ? [] : ofState
+        )
+        return { base, secrets, isLost: ofPlan === "lost" || ofState === "lost" }
+      })
+
+      const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult) {
+        const { runId } = hold
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        const capsule = yield* capsules.find(run.capsule_id)
+        if (capsule === undefined || run.install_config_id === null)
+          return yield* Effect.die(new Error(`The Capsule or configuration of Run ${runId} is gone`))
+        const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
+        const after = run.type === "apply" ? yield* lifecycleAfter(configs, run, prepared) : undefined
+        const checked =
+          after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
+        // Already committed: its checks are in progress.
+        if (run.provider_apply_succeeded !== null) return checked
+        const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
+        const judged = isLost ? { ...left, outputs: allPrivate(left.outputs) } : left
+        const reviewed = yield* runs.find(run.plan_run_id)
+        const { publicOutputs } = PlanDetailsJson.read(reviewed?.plan_details ?? "{}")
+        const { notes: withheld, outputs } = asReviewed(
+          judged,
+          publicOutputs,
+          base === undefined ? [] : yield* states.outputs(base.id)
+        )
+        const result = { ...judged, outputs }
+        const succeeded = result.exit === "succeeded"
+        const builds = yield* BuildColumns.rows(sql)`SELECT build_digest, build_size_bytes FROM run_plans
+            WHERE run_id = ${run.plan_run_id ?? ""}`
+        const version =
+          result.state === undefined || result.lineage === undefined || !isNewState(result)
+            ? undefined
+            : yield* states.insert({
+                workspaceId: capsule.workspace_id,
+                capsuleId: capsule.id,
+                runId,
+                generation: capsule.current_state_generation + 1,
+                state: result.state,
+                lineage: result.lineage,
+                serial: result.serial ?? 0,
+                resourceCount: result.resourceCount ?? 0,
+                partial: !succeeded,
+                sourceSnapshotId: run.source_snapshot_id ?? undefined,
+                installConfigId: run.install_config_id,
+                outputs: result.outputs,
+                secrets,
+                build: builds[0] ?? buildColumns(undefined)
+              })
+        const isChecked = succeeded && checked !== undefined
+        const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
+        // Until the checks have passed, it is unknown whether it works.
+        const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
+        const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
+        const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
+        const fenced = yield* capsules.fence(capsule, { ...columns, ...tracked, ...pin })
+        if (!fenced)
+          return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
+        if (succeeded && run.type === "apply") {
+          const consumed =
+            (yield* Effect.provideService(consumedOfPlan(run.plan_run_id), SqlClient.SqlClient, sql)) ?? []
+          yield* staleReasons.applied(capsule.id, { consumed })
+        }
+        if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
+        yield* staleReasons.producerMoved(capsule.id)
+        // The set of lanes in use may have changed with the deployment.
+        if (succeeded) yield* lanes.settleStatus(capsule.source_id)
+        if (version !== undefined)
+          yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
+        yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
+        // What was saved during the apply is replaced by its final state, and kept if there is none.
+        const saved =
+          version === undefined
+            ? yield* checkpoints
+                .load(capsule.workspace_id, runId)
+                .pipe(orOnIntegrityFault(() => Effect.succeed(Option.none())))
+            : Option.none()
+        if (Option.isSome(saved)) {
+          const left = { state: saved.value, reason: result.stateProblem, part: "checkpoint" }
+          yield* leftOvers.keep({ ...left, capsule, runId, settled: undefined, secrets, build: builds[0] })
+        }
+        yield* checkpoints.drop(runId)
+        if (result.rejectedState !== undefined) {
+          const left = { state: result.rejectedState, reason: result.stateProblem }
+          yield* leftOvers.keep({ ...left, capsule, runId, settled: version, secrets, build: builds[0] })
+        }
+        yield* runs.record(hold, {
+          provider_apply_succeeded: succeeded ? 1 : 0,
+          ...(version === undefined ? {} : { state_version_id: version.id })
+        })
+        const current = version?.id ?? capsule.current_state_version_id ?? undefined
+        const notes = succeeded ? yield* hosted(run, capsule, current) : []
+        const evidence = appliedEvidence(prepared, result, [...withheld, ...notes])
+        if (isChecked) {
+          yield* runs.mergeEvidence(hold, evidence)
+          return checked
+        }
+        const isKept = Option.isSome(saved) || result.rejectedState !== undefined
+        const data = version === undefined ? {} : { stateVersionId: version.id }
+        yield* ended(hold, run, result, evidence, data, isKept)
+        return undefined
+      }, transaction(sql))
+
+      const conclude = yield* makeConclusion
+
+      /** Reads what the transaction cannot wait for. It derives the secrets again; if they differ, it hides more. */
+      const prepare = Effect.fnUntraced(function* (hold: RunHold, { state }: ApplyResult) {
+        const run = yield* runs.held(hold)
+        const capsule = run === undefined ? undefined : yield* capsules.find(run.capsule_id)
+        if (state === undefined || run === undefined || capsule === undefined) return
+        const { secrets } = yield* secretsBefore(run, capsule)
+        yield* states.prepare({ capsuleId: capsule.id, runId: run.id, state, secrets })
+      })
+
+      const commit = (hold: RunHold, left: ApplyResult) =>
+        lane.compared(hold.runId).pipe(Effect.andThen(prepare(hold, left)), Effect.andThen(write(hold, left)))
+
+      /** The Run's own redactor knows the values it received. Later rotations add more. */
+      const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
+        held.renewedSince(runId).pipe(
+          Effect.flatMap((renewed) =>
+            renewed.length === 0 ? Effect.succeed(outputs) : runner.withhold(outputs, renewed)
+          ),
+          orOnIntegrityFault(() => Effect.succeed(allPrivate(outputs)))
+        )
+
+      const unstarted = Effect.fnUntraced(function* (
+        run: RunRow,
+        error: RunError,
+        diagnostics: ReadonlyArray<RunDiagnostic> = []
+      ) {
+        const prepared = yield* preparations.load(holdOf(run), preparedApplySchema)
+        yield* plans.drop(run.plan_run_id)
+        yield* endRun({ lifecycle, handover }, run, error, {
+          ...Option.getOrUndefined(prepared)?.evidence,
+          diagnostics
+        })
+      })
+
+      const notStarted = Effect.fnUntraced(function* (
+        hold: RunHold,
+        { diagnostics, message, reason }: RunnerFailure
+      ): Effect.fn.Return<undefined, HoldLost> {
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        // The reason for a refused start is in the rows, with its code.
+        const refused = reason === "prepare_failed" ? yield* startObstacle(run) : undefined
+        const code = run.cancel_requested_at === null ? reason : "cancelled"
+        yield* unstarted(run, refused ?? { code, message }, diagnostics)
+      }, transaction(sql))
+
+      const refuse = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        yield* unstarted(run, error)
+      }, transaction(sql))
+
+      const settle = (hold: RunHold, result: JobResult<ApplyOutcome>) =>
+        Result.match(result, {
+          onFailure: (failure) => notStarted(hold, failure),
+          onSuccess: (outcome) =>
+            Effect.flatMap(published(hold.runId, outcome.outputs), (outputs) =>
+              commit(hold, resultOf(outcome, outputs))
+            )
+        })
+
+      return ApplySettlement.of({ settle, commit, refuse, conclude })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { scheduledCheckRefusal } from "../../ledger/capsule/ScheduledChecks.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { followObstacle, lookOf } from "../../ledger/source/FollowedSource.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { automationRefusal } from "../../ledger/workspace/Automation.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+
+/**
+ * The reason why a Run that no person started is not wanted any more, read in the caller's transaction: what turned it on may have
+ * been turned off while the Run was queued or prepared. `undefined` if there is none, and for a Run that a person started.
+ */
+export const makeAutomaticObstacle = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const sources = yield* SourceStore
+
+  const unwantedFollow = Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: Pick<CapsuleRow, "auto_update_apply" | "auto_update_enabled">
+  ) {
+    if (capsule.auto_update_enabled !== 1) return "Auto-update of the Capsule is off."
+    if (run.plan_run_id !== null && capsule.auto_update_apply !== 1) {
+      return "Auto-update of the Capsule no longer applies its plans."
+    }
+    const plan = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
+    return followObstacle(yield* sources.find(run.source_id), plan === undefined ? undefined : lookOf(plan))
+  })
+
+  const unwantedCheck = ({ capsule_id: id }: RunRow) =>
+    Effect.provideService(scheduledCheckRefusal(id), SqlClient.SqlClient, sql)
+
+  return Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: Pick<CapsuleRow, "auto_update_apply" | "auto_update_enabled">
+  ): Effect.fn.Return<RunBlocked | undefined> {
+    const isFollow = run.trigger_kind === "auto_update"
+    const isCheck = run.trigger_kind === "schedule" && run.type === "drift_check"
+    if (!isFollow && !isCheck) return undefined
+    const unwanted = isFollow ? yield* unwantedFollow(run, capsule) : yield* unwantedCheck(run)
+    const nothing = run.plan_run_id === null ? "Nothing was started" : "Nothing was applied"
+    if (unwanted !== undefined) return blocked("cancelled", `${nothing}. ${unwanted}`)
+    // A pause stops what changes something; a plan that was queued before it waits for a person.
+    if (run.plan_run_id === null) return undefined
+    const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
+    return paused === undefined
+      ? undefined
+      : blocked("cancelled", `${nothing}: ${paused}. Plan again once it is resumed.`)
+  })
+})

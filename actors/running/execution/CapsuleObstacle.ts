@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
+import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
+import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+
+/**
+ * The reason why a Run must not be executed on its Capsule, read in the caller's transaction; `undefined` if there is none. An
+ * apply also needs the authority, the inputs and the credentials with which its plan was reviewed.
+ */
+export const makeCapsuleObstacle = Effect.gen(function* () {
+  const ledger = yield* RunLedger
+  const services = yield* captureServices(ConnectionStore, SqlClient.SqlClient, StateVersions)
+
+  /** Anything that the apply's plan was made with and that is no longer available. */
+  const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunRow["plan_run_id"]) {
+    const lost = yield* movedInputsOf(capsule, planRunId)
+    const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
+    return plan === undefined ? lost : yield* rotatedSince(toRun(plan).providerResolutions)
+  })
+
+  return Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: GuardedCapsuleRow
+  ): Effect.fn.Return<RunBlocked | undefined, never, ConnectionStore | SqlClient.SqlClient | StateVersions> {
+    // The Run was queued before the Workspace was archived, or admitted at the same moment.
+    const archived = yield* refuseArchived(capsule.workspace_id).pipe(
+      Effect.as(undefined),
+      Effect.catchTag("ApiError", (refusal) => Effect.succeed(refusal)),
+      Effect.orDie
+    )
+    if (archived !== undefined) return blocked(archived.code, archived.message)
+    if (!isInService(capsule.status)) return blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
+    if (!isApply(run.type)) return undefined
+    if (authorityMoved(run, capsule)) {
+      return blocked(
+        "superseded",
+        "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
+      )
+    }
+    const lost = yield* lostOf(capsule, run.plan_run_id)
+    return lost === undefined ? undefined : blocked("superseded", lost)
+  }, provideCaptured(services))
+})

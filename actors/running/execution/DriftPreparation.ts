@@ -1,0 +1,42 @@
+import { Effect, Option } from "effect"
+import { BuildStore } from "../../../runner/execution/BuildStore.ts"
+import type { DriftJob } from "../../../runner/execution/RunJob.ts"
+import { storedBuild } from "../../ledger/build/BuildColumns.ts"
+import type { HoldLost } from "../../ledger/run/RunHold.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { preparedDriftCheckSchema } from "./PreparationSchemas.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+/** Prepares the comparison of a Capsule's state with the real objects. */
+export const makeDriftPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const builds = yield* BuildStore
+  const record = yield* makePreparationRecord
+
+  /** The state is compared with its own inputs, so nothing is built. */
+  const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
+    const stored = base === undefined ? undefined : storedBuild(base)
+    if (stored === undefined) return undefined
+    if (Option.isSome(yield* builds.find(stored))) return stored
+    const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
+    return yield* blocked("build_missing", message, evidence)
+  })
+
+  return Effect.fn("Run.prepareDriftCheck")(function* (run: RunRow): Effect.fn.Return<DriftJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { values: variables } = yield* variablesOf(run, prepared)
+    const build = yield* buildOf(prepared)
+    const { capsule, evidence, job } = prepared
+    yield* record(run, { requirements: job.demands }, preparedDriftCheckSchema, { evidence })
+    return {
+      ...job,
+      variables,
+      ...(capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }),
+      ...(build === undefined ? {} : { build })
+    }
+  })
+})

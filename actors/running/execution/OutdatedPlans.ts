@@ -1,0 +1,61 @@
+import { Context, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { defaultProfile } from "../../../schema/policy/ExecutionProfile.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { OperatorConfigs, executionProfile } from "../../ledger/configuration/OperatorConfigs.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { pendingPlan, RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { toolMoved } from "./ReviewedPlanProblem.ts"
+
+/** Plans made with a different tool from the one that would apply them, after an upgrade of the release or the tool. */
+export class OutdatedPlans extends Context.Service<
+  OutdatedPlans,
+  {
+    /**
+     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number.
+     * A plan whose tool cannot currently be found is kept.
+     */
+    readonly supersede: Effect.Effect<number>
+  }
+>()("svc/actors/execution/OutdatedPlans") {
+  static readonly layer = Layer.effect(
+    OutdatedPlans,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const toolchain = yield* Toolchain
+      const operator = yield* OperatorConfigs
+
+      /** Why a new plan is needed; determined outside a transaction, since the tool may have to be started. */
+      const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
+        const [capsule] = yield* Effect.orDie(
+          CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`
+        )
+        const wanted = executionProfile(operator, plan.profile ?? defaultProfile)?.tool
+        const name = capsule?.tool_name ?? wanted?.name
+        const tool = yield* Effect.result(
+          toolchain.resolve(
+            name === undefined && wanted?.version === undefined ? undefined : { name, version: wanted?.version }
+          )
+        )
+        return Result.isSuccess(tool) ? toolMoved(toRun(plan).tool, tool.success) : undefined
+      })
+
+      const supersede = Effect.gen(function* () {
+        const plans = yield* Effect.orDie(
+          RunRow.rows(sql)`SELECT * FROM runs WHERE ${sql.literal(pendingPlan())} AND type <> 'restore'`
+        )
+        const reasons = new Map<RunId, string>()
+        for (const plan of plans) {
+          const reason = yield* reasonOf(plan)
+          if (reason !== undefined) reasons.set(plan.id, reason)
+        }
+        return reasons.size === 0 ? 0 : yield* ledger.supersedeWhere(({ id }) => Effect.succeed(reasons.get(id)))
+      }).pipe(Effect.withSpan("OutdatedPlans.supersede"))
+
+      return OutdatedPlans.of({ supersede })
+    })
+  )
+}

@@ -1,0 +1,250 @@
+import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
+import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
+import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
+import { groundDiagnostics, uncertainGround } from "../../access/approval/UncertainGround.ts"
+import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { type GuardedCapsuleRow, CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { changedInputs } from "../../ledger/configuration/ChangedInputs.ts"
+import { InstallConfigStore, type LoadedInstallConfig } from "../../ledger/configuration/InstallConfigStore.ts"
+import { operatorMoved } from "../../ledger/configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
+import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
+import { movedInputs } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
+import { RunHandover } from "./RunHandover.ts"
+import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../../ledger/run/RunHold.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { preparedPlanSchema, type PreparedPlan } from "./PreparationSchemas.ts"
+import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
+import { RunPlans } from "./RunPlans.ts"
+import type { JobResult } from "./RunSteps.ts"
+import { differingInputs } from "../../ledger/staleness/DifferingInputs.ts"
+import { reviewedOutputs } from "./OutputPublications.ts"
+import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** The warnings of the preparation, then the tool's diagnostics. */
+const diagnosticsOf = (
+  { evidence }: Pick<PreparedPlan, "evidence">,
+  found: ReadonlyArray<RunDiagnostic>
+): ReadonlyArray<RunDiagnostic> => [...(evidence.diagnostics ?? []), ...found]
+
+/** The evidence for reviewers: how the plan was prepared, and what was computed. */
+export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
+  ...prepared.evidence,
+  planSummary: outcome.summary,
+  resourceChanges: outcome.resourceChanges,
+  outputChanges: outcome.outputChanges,
+  resourceDrift: outcome.resourceDrift,
+  diagnostics: diagnosticsOf(prepared, outcome.diagnostics),
+  tool: outcome.tool,
+  ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
+})
+
+/** A Capsule that reads another one's Outputs. */
+type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
+
+/**
+ * What the approver of a destroy is told about the consumers of this Capsule's Outputs; consumers in other Workspaces are only
+ * counted.
+ */
+export const dependantsWarning = (
+  workspaceId: WorkspaceId,
+  dependants: ReadonlyArray<Dependant>
+): ReadonlyArray<RunDiagnostic> => {
+  if (dependants.length === 0) return []
+  const own = dependants.filter(({ workspace_id }) => workspace_id === workspaceId).map(({ name }) => name)
+  const others = dependants.length - own.length
+  const named = [...own, ...(others === 0 ? [] : [`${others} of other Workspaces`])].join(", ")
+  return [
+    {
+      severity: "warning",
+      summary: "Other Capsules depend on this one.",
+      detail: `Their next plan has no Outputs to read: ${named}.`
+    }
+  ]
+}
+
+/**
+ * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: no part of a plan's
+ * outcome is stored earlier, so if the process dies first, the plan is computed again.
+ */
+export class PlanSettlement extends Context.Service<
+  PlanSettlement,
+  {
+    /** Returns the log message for a computed plan that is not kept. */
+    readonly settle: (
+      hold: RunHold,
+      result: JobResult<PlanOutcome>
+    ) => Effect.Effect<string | undefined, HoldLost | StopRequested>
+  }
+>()("svc/actors/execution/PlanSettlement") {
+  static readonly layer = Layer.effect(
+    PlanSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const configs = yield* InstallConfigStore
+      const connections = yield* ConnectionStore
+      const deliveries = yield* Deliveries
+      const ledger = yield* RunLedger
+      const plans = yield* RunPlans
+      const preparations = yield* RunPreparations
+      const settings = yield* RunSettings
+      const states = yield* StateVersions
+      const operator = yield* OperatorConfigs
+      const lifecycle = yield* RunLifecycle
+      const handover = yield* RunHandover
+      const ending = { lifecycle, handover }
+      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
+
+      const held = Effect.fnUntraced(function* (hold: RunHold) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        const prepared = yield* preparations.load(hold, preparedPlanSchema)
+        if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
+        return { run, prepared: prepared.value }
+      })
+
+      /** Why a computed plan must not be applied; `undefined` while everything it is based on is unchanged. */
+      const moved = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        { config }: LoadedInstallConfig,
+        prepared: PreparedPlan
+      ) {
+        const policy = operatorMoved(operator, run, config, prepared.place, capsule.module_path)
+        if (policy !== undefined) return policy
+        const lost = yield* provideCaptured(movedInputs(capsule, prepared.consumed), values)
+        if (lost !== undefined) return lost
+        return yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
+          Effect.provideService(ConnectionStore, connections)
+        )
+      })
+
+      const dependantsOf = (run: RunRow): Effect.Effect<ReadonlyArray<Dependant>> =>
+        run.type === "destroy_plan"
+          ? Effect.orDie(CapsuleRow.some(sql, "id", "name", "workspace_id")`SELECT DISTINCT c.id, c.name, c.workspace_id
+              FROM dependencies d JOIN capsules c ON c.id = d.consumer_capsule_id
+              WHERE d.producer_capsule_id = ${run.capsule_id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`)
+          : Effect.succeed([])
+
+      const park = Effect.fn("Run.planComputed")(function* (hold: RunHold, outcome: PlanOutcome) {
+        const { prepared, run } = yield* held(hold)
+        const capsule = yield* capsules.find(run.capsule_id)
+        if (capsule === undefined || authorityMoved(run, capsule)) {
+          return yield* supersedeRun(ending, run, "The Capsule has changed while the plan was computed.")
+        }
+        const config = yield* configs.load(run.install_config_id)
+        if (config === undefined) {
+          return yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`))
+        }
+        const reason = yield* moved(run, capsule, config, prepared)
+        if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
+        const { requires } = config.config.compiled
+        yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
+        // A newer plan supersedes every older one that is still waiting.
+        yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
+        yield* plans.save(run.workspace_id, run.id, {
+          planFile: outcome.planFile,
+          secrets: outcome.secrets,
+          lockText: outcome.lockText ?? "",
+          consumed: prepared.consumed,
+          build: outcome.build
+        })
+        const expires =
+          (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
+        yield* ledger.record(hold, {
+          plan_digest: outcome.planDigest,
+          compatibility_report_id: prepared.reportId,
+          expires_at: new Date(expires).toISOString()
+        })
+        const { planDigest } = outcome
+        const base = yield* states.find(run.base_state_version_id)
+        const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+        const warnings = [
+          ...groundDiagnostics(ground),
+          ...takenOverWarning(base, capsule),
+          ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
+        ]
+        // An uploaded state has never been applied with a configuration.
+        const inputs =
+          base === undefined || base.state_upload_id !== null
+            ? undefined
+            : yield* changedInputs(base.install_config_id, config).pipe(
+                Effect.provideService(InstallConfigStore, configs)
+              )
+        const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
+        // The tool sees no change where only svc publishes or withdraws an Output.
+        const hasChanges =
+          outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
+        const differing = yield* provideCaptured(differingInputs(capsule), values)
+        const evidence = {
+          ...planEvidence(prepared, outcome),
+          ...outputs,
+          ...adoptedBase(base)
+        }
+        const diagnostics = [...warnings, ...diagnosticsOf(prepared, outcome.diagnostics)]
+        yield* lifecycle.waitForApproval(
+          hold,
+          { planDigest, hasChanges },
+          {
+            ...evidence,
+            ...(inputs === undefined ? {} : { changedInputs: inputs }),
+            ...(differing.length === 0 ? {} : { injectedInputs: differing }),
+            diagnostics
+          }
+        )
+        yield* handover.finished(run)
+        yield* handover.planned(run)
+      }, transaction(sql))
+
+      /** A consumed Interface could not be resolved, so the computed plan is not kept. */
+      const refuse = Effect.fnUntraced(function* (
+        hold: RunHold,
+        outcome: PlanOutcome,
+        { code, message }: { readonly code: string; readonly message: string }
+      ) {
+        const { prepared, run } = yield* held(hold)
+        yield* failRun(ending, run, { code, message }, planEvidence(prepared, outcome))
+      }, transaction(sql))
+
+      const fail = Effect.fnUntraced(function* (hold: RunHold, { diagnostics, message, reason }: RunnerFailure) {
+        const { prepared, run } = yield* held(hold)
+        yield* endRun(
+          ending,
+          run,
+          { code: reason, message },
+          {
+            ...prepared.evidence,
+            diagnostics: diagnosticsOf(prepared, diagnostics)
+          }
+        )
+      }, transaction(sql))
+
+      const settle = (hold: RunHold, result: JobResult<PlanOutcome>) =>
+        Result.match(result, {
+          onFailure: (failure) => Effect.as(fail(hold, failure), undefined),
+          onSuccess: (outcome) =>
+            park(hold, outcome).pipe(
+              Effect.as(undefined),
+              Effect.catchTag("DeliveryRefused", (reason) => Effect.as(refuse(hold, outcome, reason), reason.message))
+            )
+        })
+
+      return PlanSettlement.of({ settle })
+    })
+  )
+}

@@ -1,0 +1,58 @@
+import { Schema } from "effect"
+import { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
+import { CompatibilityReportId } from "../../../schema/records/Ids.ts"
+import { RunEvidence, ToolIdentity } from "../../../schema/records/Run.ts"
+import { ConsumedOutput } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { ResolvedDeliveries } from "../../inputs/delivery/DeliverySidecar.ts"
+import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
+
+/*
+ * What the preparation of each kind of execution stores for its settlement. Everything else the settlement needs is already in
+ * rows: the authority in the Run, the configuration under its id, secrets where they are sealed. Never put a secret in here.
+ */
+
+/**
+ * A plan or destroy plan.
+ *
+ * - `place`: determines which of the operator's base configurations applies
+ * - `consumed`: which Outputs of other Capsules it was given, by their StateVersions
+ * - `deliveries`: what the host delivers; pinned when the plan is parked
+ */
+export const PreparedPlan = Schema.Struct({
+  reportId: CompatibilityReportId,
+  evidence: RunEvidence,
+  place: Schema.Struct({ url: Schema.String, path: Schema.String }),
+  consumed: Schema.Array(ConsumedOutput),
+  deliveries: ResolvedDeliveries
+})
+export type PreparedPlan = typeof PreparedPlan.Type
+
+/**
+ * An apply or destroy apply.
+ *
+ * - `lockText`: the reviewed provider lock; absent if the module uses no installed provider
+ * - `lifecycle`: the operator's checks after the apply
+ */
+export const PreparedApply = Schema.Struct({
+  evidence: RunEvidence,
+  tool: ToolIdentity,
+  lockText: Schema.optionalKey(Schema.String),
+  lifecycle: Schema.optionalKey(Lifecycle)
+})
+export type PreparedApply = typeof PreparedApply.Type
+
+export const PreparedDriftCheck = Schema.Struct({ evidence: RunEvidence })
+export type PreparedDriftCheck = typeof PreparedDriftCheck.Type
+
+export const preparedPlanSchema: PreparationSchema<PreparedPlan> = {
+  kind: "plan",
+  json: Schema.fromJsonString(PreparedPlan)
+}
+export const preparedApplySchema: PreparationSchema<PreparedApply> = {
+  kind: "apply",
+  json: Schema.fromJsonString(PreparedApply)
+}
+export const preparedDriftCheckSchema: PreparationSchema<PreparedDriftCheck> = {
+  kind: "drift_check",
+  json: Schema.fromJsonString(PreparedDriftCheck)
+}

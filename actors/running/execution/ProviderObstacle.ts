@@ -1,0 +1,56 @@
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { normaliseProviderAddress } from "../../../schema/records/NormaliseProviderAddress.ts"
+import type { ProviderRequirement, ProviderResolution } from "../../../schema/records/Provider.ts"
+import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
+import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
+import { credentialFreeProviders } from "../../inputs/connection/CredentialRecipes.ts"
+
+/** Why a requirement is not satisfied. */
+export interface ProviderObstacle {
+  readonly status: Exclude<ProviderResolution["status"], "resolved_provider_connection">
+  readonly blockedReason: string
+}
+
+type Bound = Pick<ConnectionRow, "expires_at" | "provider" | "scope" | "status" | "workspace_id">
+
+const denied = (blockedReason: string): ProviderObstacle => ({ status: "blocked_policy", blockedReason })
+const missing = (blockedReason: string): ProviderObstacle => ({ status: "blocked_missing_connection", blockedReason })
+
+const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
+  childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
+
+/**
+ * Why the operator does not allow the provider, or why the bound Connection may not serve it at that time; `undefined` if nothing
+ * prevents it. Use rules are checked afterwards, for the starter and the place.
+ */
+export const providerObstacle = (
+  requirement: ProviderRequirement,
+  bound: Bound | undefined,
+  {
+    at,
+    deniedProviders,
+    workspaceId
+  }: {
+    readonly at: string
+    readonly deniedProviders: ReadonlyArray<string>
+    readonly workspaceId: WorkspaceId
+  }
+): ProviderObstacle | undefined => {
+  const provider = normaliseProviderAddress(requirement.provider)
+  if (deniedProviders.some((name) => normaliseProviderAddress(name) === provider)) {
+    return denied("The operator does not allow this provider.")
+  }
+  if (bound === undefined) {
+    return credentialFreeProviders.has(requirement.provider)
+      ? undefined
+      : missing(`No Connection is bound to ${nameOf(requirement)}.`)
+  }
+  const status = effectiveStatus(bound, at)
+  if (!isUsable(status)) return missing(`The bound Connection is ${status}. ${statusRemedy(status)}`)
+  if (bound.scope !== "operator" && bound.workspace_id !== workspaceId) {
+    return denied("The bound Connection belongs to another Workspace.")
+  }
+  return normaliseProviderAddress(bound.provider) === provider
+    ? undefined
+    : denied(`The bound Connection is for ${bound.provider}.`)
+}

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { readState } from "../../../runner/document/Documents.ts"
+import { withSerial } from "../../../runner/execution/StateSerial.ts"
+import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { BackupId, type CapsuleId, type InstallConfigId } from "../../../schema/records/Ids.ts"
+import { RestoreEvidence } from "../../../schema/records/RestoreEvidence.ts"
+import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
+import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { capsulesInArchive } from "../../ledger/state/BackupArchive.ts"
+import { BackupStore } from "../../ledger/state/BackupStore.ts"
+import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { restoredOutputs } from "./OutputPublications.ts"
+import { configurationDifferences, movedPointers } from "./RestoreDifference.ts"
+
+const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ backupId: BackupId })))
+
+const encodeEvidence = Schema.encodeSync(RestoreEvidence)
+
+/** The backup that a reviewed restore refers to. */
+export const backupOf = (plan: Pick<RunRow, "spec">) =>
+  Effect.map(Effect.orDie(decodeSpec(plan.spec)), ({ backupId }) => backupId)
+
+const Highest = rowShape({ serial: Schema.NullOr(Schema.Int) })
+
+/** Any existing state of the Capsule, adopted or not. */
+const highestSerial = Effect.fnUntraced(function* (capsuleId: CapsuleId, archived: StateVersionRow) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (
+    SELECT serial FROM state_versions WHERE capsule_id = ${capsuleId}
+    UNION ALL SELECT serial FROM left_over_states WHERE capsule_id = ${capsuleId})`)
+  return Math.max(row?.serial ?? 0, archived.serial)
+})
+
+const compared = Effect.fnUntraced(function* (id: InstallConfigId) {
+  const configs = yield* InstallConfigStore
+  const config = yield* configs.load(id)
+  return config === undefined
+    ? undefined
+    : { config, values: yield* configs.values(config.row), bindings: yield* bindingsOf(config.row.id) }
+})
+
+const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | "resource_count">) => ({
+  stateVersionId: row.id,
+  generation: row.generation,
+  serial: row.serial,
+  resourceCount: row.resource_count
+})
+
+/**
+ * What a backup contains about a Capsule. Unpacking and reading it take a while, so they happen before the transaction that needs
+ * them.
+ */
+export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleId, backupId: BackupId) {
+  const backups = yield* BackupStore
+  const states = yield* StateVersions
+  const backup = yield* backups.find(backupId)
+  if (backup === undefined) return yield* failedPrecondition(`The backup ${backupId} is gone.`)
+  const inside = yield* capsulesInArchive(yield* backups.open(backupId))
+  if (Option.isNone(inside)) return yield* failedPrecondition("This release cannot read the records of the backup.")
+  const found = inside.value.find((entry) => entry.capsule.id === capsuleId)
+  if (found === undefined) return yield* failedPrecondition("The backup does not hold this Capsule.")
+  const { capsule, outputs, version } = found
+  if (version === undefined)
+    return yield* failedPrecondition("The Capsule had no state when the backup was made, so there is none to restore.")
+  const original = Redacted.value(yield* states.open(version))
+  const isEncrypted = Option.exists(yield* readState(original), (file) => file.outputs === undefined)
+  const serial = (yield* highestSerial(capsuleId, version)) + 1
+  const state = isEncrypted ? Option.none() : withSerial(original, serial)
+  if (Option.isNone(state))
+    return yield* failedPrecondition("The state in the backup is encrypted or no state file, so it gets no new serial.")
+  return { backup, capsule, outputs, serial, state: Redacted.make(state.value), version }
+})
+export type ArchivedIn = Effect.Success<ReturnType<typeof archivedIn>>
+
+/**
+ * What restoring a backup would change about the current Capsule, in the caller's transaction. Review and commit both derive it,
+ * and the digest shows whether the results are the same.
+ */
+export const restoreTarget = Effect.fn("restoreTarget")(function* (
+  capsule: GuardedCapsuleRow,
+  { backup, capsule: archived, outputs, serial, state, version }: ArchivedIn
+) {
+  const states = yield* StateVersions
+  const current = yield* (yield* BackupStore).find(backup.id)
+  if (current?.digest !== backup.digest) return yield* failedPrecondition(`The backup ${backup.id} is gone.`)
+  const restored = yield* compared(archived.install_config_id)
+  if (restored === undefined)
+    return yield* failedPrecondition("The configuration that the backup names does not exist in this installation.")
+  const present = yield* compared(capsule.install_config_id)
+  if (present === undefined) return yield* Effect.die(new Error(`The configuration of ${capsule.id} is gone`))
+
+  if (serial !== (yield* highestSerial(capsule.id, version)) + 1)
+    return yield* failedPrecondition("The Capsule has received a state in the meantime. Ask for the restore again.")
+
+  const before = yield* states.find(capsule.current_state_version_id)
+  const generation = capsule.current_state_generation + 1
+  const moved = restoredOutputs(before === undefined ? [] : yield* states.outputs(before.id), outputs)
+  const evidence = RestoreEvidence.make({
+    backupId: backup.id,
+    backupCreatedAt: backup.created_at,
+    ...(before === undefined ? {} : { current: standingOf(before) }),
+    restored: standingOf(version),
+    next: { generation, serial, executionAuthorityEpoch: capsule.execution_authority_epoch + 1 },
+    configuration: configurationDifferences(present, restored),
+    pointers: movedPointers(capsule, present.config, archived, restored.config),
+    ...(moved.length === 0 ? {} : { outputs: moved })
+  })
+  const digest = `sha256:${createHash("sha256")
+    .update(canonicalJson([backup.digest, version.digest, encodeEvidence(evidence)]))
+    .digest("hex")}`
+  return {
+    archived,
+    before,
+    config: restored,
+    digest,
+    evidence,
+    outputs,
+    serial,
+    state,
+    version
+  }
+})
+export type RestoreTarget = Effect.Success<ReturnType<typeof restoreTarget>>

@@ -1,0 +1,65 @@
+import { Result } from "effect"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+
+/** Why an apply does not execute the plan that was reviewed. */
+export interface PlanRefusal {
+  readonly code: "plan_not_usable" | "superseded" | "tool_changed"
+  readonly message: string
+}
+
+const refused = (code: PlanRefusal["code"], message: string) => Result.fail<PlanRefusal>({ code, message })
+
+type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
+
+/** Why a plan made by a different tool is not applied: only the tool that made a plan reads it as it was reviewed. */
+export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
+  if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
+  const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
+  return `The plan was made with ${before}, and this service now runs ${tool.name} ${tool.version}. Plan again.`
+}
+
+interface PlanFacts<Plan> {
+  readonly plan: Plan | undefined
+  /** What has changed in the operator's base configuration since the plan was made. */
+  readonly moved: string | undefined
+  readonly madeWith: Tool | undefined
+}
+
+type ApprovedColumns = Pick<RunRow, "approved_at" | "used_by_run_id" | "status">
+
+/** The plan, if it is approved for this apply. */
+export const approvedPlan = <Plan extends ApprovedColumns>(
+  applyId: RunRow["id"],
+  plan: Plan | undefined
+): Result.Result<Plan, PlanRefusal> =>
+  plan === undefined || plan.approved_at === null || plan.used_by_run_id !== applyId || plan.status !== "succeeded"
+    ? refused("plan_not_usable", "The plan is not approved for this apply.")
+    : Result.succeed(plan)
+
+/** The plan, if it is approved for this apply and its basis is unchanged. */
+export const reviewedPlan = <Plan extends ApprovedColumns>(
+  applyId: RunRow["id"],
+  tool: Tool,
+  { madeWith, moved, plan }: PlanFacts<Plan>
+): Result.Result<Plan, PlanRefusal> => {
+  if (moved !== undefined) return Result.andThen(approvedPlan(applyId, plan), () => refused("superseded", moved))
+  const otherTool = toolMoved(madeWith, tool)
+  return Result.andThen(approvedPlan(applyId, plan), (approved) =>
+    otherTool === undefined ? Result.succeed(approved) : refused("tool_changed", otherTool)
+  )
+}
+
+/** What was saved with the plan, if all of it still exists. `hasBuild`: whether the archive of its source build exists. */
+export const savedPlan = <Saved extends { readonly build?: unknown }>(
+  saved: Saved | undefined,
+  planDigest: string | null,
+  hasBuild: boolean
+): Result.Result<Saved & { readonly planDigest: string }, PlanRefusal> => {
+  if (saved === undefined || planDigest === null) {
+    return refused("plan_not_usable", "The saved plan is gone. Plan again.")
+  }
+  return saved.build !== undefined && !hasBuild
+    ? refused("plan_not_usable", "What the source build of this plan made is gone. Plan again.")
+    : Result.succeed({ ...saved, planDigest })
+}

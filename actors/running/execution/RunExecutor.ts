@@ -1,0 +1,245 @@
+import { Cause, Context, Deferred, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunFolders } from "../../../runner/execution/RunFolders.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import type { ReportedKind } from "../../../schema/events/RunEvent.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.ts"
+import { hasIntegrityFault, integrityFault } from "../../base/vault/IntegrityFault.ts"
+import { SkipDrainGrace } from "./SkipDrainGrace.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import { makeStateKeeper } from "../../ledger/state/StateKeeper.ts"
+import { failRun } from "./RunEnding.ts"
+import { makeRunStop } from "./RunStop.ts"
+import { RunExecutions } from "./RunExecution.ts"
+import { RunHandover } from "./RunHandover.ts"
+import { receivedFact } from "../../ledger/run/ReportedEvents.ts"
+import { RunCancels } from "../../ledger/run/RunCancels.ts"
+import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunLogs } from "../../ledger/run/RunLogs.ts"
+import { RunOwner } from "../../ledger/run/RunOwner.ts"
+import { measureRun } from "./RunMetrics.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+
+const defect = {
+  code: "internal_error",
+  message: "The service failed while it executed this Run. The operator's log has the details."
+}
+
+const defectOf = (cause: Cause.Cause<never>) => {
+  if (hasIntegrityFault(cause)) return integrityFault
+  return hasStorageFull(cause) ? storageFull : defect
+}
+
+/** Events about resources; the runner keeps the ones recovery needs in the run folder. */
+const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
+
+/** How an execution ended. `unreadable`: what it left behind could not be read. `lost`: it had lost the Run. */
+type Ended = "settled" | "unreadable" | "lost"
+
+/** How long to wait before retrying to record how a Run ended. */
+const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
+
+/**
+ * Executes Runs in their own fibers, outside any mailbox, so that reads and cancels always get a response. It is the only owner
+ * of running Runs in this process; `RunRecovery` settles what it leaves behind if the process dies.
+ */
+export class RunExecutor extends Context.Service<
+  RunExecutor,
+  {
+    /** Starts no more Runs; running ones continue. */
+    readonly quiesce: Effect.Effect<void>
+    /**
+     * Starts no more Runs, gives running ones their grace period (unless `SkipDrainGrace` completes first), then interrupts them
+     * and waits until each is settled.
+     */
+    readonly drain: Effect.Effect<void>
+    /** Takes Runs from the queue until the scope closes. */
+    readonly work: Effect.Effect<never>
+  }
+>()("svc/actors/execution/RunExecutor") {
+  static readonly layer = Layer.effect(
+    RunExecutor,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const stop = yield* makeRunStop
+      const journal = yield* RunJournal
+      const logs = yield* RunLogs
+      const keepStates = yield* makeStateKeeper
+      const executions = yield* RunExecutions
+      const applies = yield* ApplyRecovery
+      const handover = yield* RunHandover
+      const killPoint = yield* KillPoint
+      const settings = yield* RunSettings
+      const folders = yield* RunFolders
+      const owner = yield* RunOwner
+      const fibers = yield* FiberMap.make<string, void, never>()
+      const cancels = yield* RunCancels
+      const skipGrace = yield* SkipDrainGrace
+      const stage = { quiet: false, draining: false }
+
+      const record = <A, E>(end: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        end.pipe(
+          Effect.tapCause((cause) =>
+            Cause.hasInterruptsOnly(cause) || Cause.hasFails(cause)
+              ? Effect.void
+              : Effect.logError("The end of a Run could not be recorded. It is tried again; is the disk full?", cause)
+          ),
+          Effect.sandbox,
+          Effect.retry({
+            schedule: recordAgain,
+            while: (cause) => !stage.draining && !Cause.hasInterruptsOnly(cause) && !Cause.hasFails(cause)
+          }),
+          Effect.catch((cause) => Effect.failCause(cause))
+        )
+
+      /** A defect must not leave a Run without an owner, nor an apply without its state. The cause is in the log. */
+      const failed = Effect.fnUntraced(function* (
+        run: RunRow,
+        cause: Cause.Cause<never>
+      ): Effect.fn.Return<Ended, HoldLost> {
+        const error = defectOf(cause)
+        yield* Effect.logError("A Run ended in a defect", cause)
+        if (!isApply(run.type)) {
+          yield* record(transaction(sql)(failRun({ lifecycle, handover }, run, error)))
+          return "settled"
+        }
+        const left = yield* folders.leftBy(holdOf(run))
+        yield* record(applies.settle(run, left, { untouched: error, interrupted: error }))
+        return left.kind === "unreadable" ? "unreadable" : "settled"
+      })
+
+      const attempt = Effect.fnUntraced(function* (run: RunRow, watched: (sink: RunSink) => RunSink) {
+        const hold = holdOf(run)
+        const cancelRequested = yield* cancels.register(run.id)
+        yield* killPoint(`${run.type}.claimed`)
+        // A cancel may have arrived between the claim and this line.
+        const current = yield* ledger.find(run.id)
+        if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
+        const log = yield* logs.open(hold)
+        const lost = yield* Deferred.make<never, HoldLost>()
+        /** The tool is not notified; its executor is, and stops it. */
+        const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
+          Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
+        const states = yield* keepStates(run)
+        const execution = executions[run.type](run, {
+          runFolder: folders.pathOf(hold),
+          record: (end) => Effect.andThen(states.end, record(end)),
+          cancelRequested,
+          sink: watched({
+            event: (reportedKind, reportedData) =>
+              Effect.orDie(receivedFact({ kind: reportedKind, data: reportedData })).pipe(
+                Effect.flatMap(({ data, kind }) =>
+                  whileHeld(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data))
+                ),
+                Effect.andThen(killPoint(`${run.type}.${reportedKind}`))
+              ),
+            log: (phase, stream, text) => whileHeld(log.write(phase, stream, text)),
+            checkpoint: states.offer
+          })
+        })
+        yield* Effect.raceAllFirst([execution, Deferred.await(lost), states.lost])
+      }, Effect.scoped)
+
+      const takenAway = (error: HoldLost): Effect.Effect<Ended> =>
+        Effect.as(Effect.logWarning("A Run was taken away from its execution", error), "lost")
+
+      const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
+        const hold = holdOf(run)
+        yield* Effect.annotateCurrentSpan({
+          "svc.run.id": run.id,
+          "svc.run.type": run.type,
+          "svc.run.attempt": run.attempt
+        })
+        const metrics = yield* measureRun(run)
+        const ended = yield* attempt(run, metrics.watched).pipe(
+          Effect.catchTag("StopRequested", (request) => record(stop.stopped(request))),
+          Effect.as<Ended>("settled"),
+          Effect.catchTag("HoldLost", takenAway),
+          Effect.catchCauseIf(
+            (cause) => !Cause.hasInterruptsOnly(cause),
+            (cause) => Effect.catchTag(failed(run, cause), "HoldLost", takenAway)
+          )
+        )
+        yield* killPoint(`${run.type}.settled`)
+        // Kept for recovery unless the Run is settled: it may contain an uncommitted state.
+        const settled = yield* ledger.find(run.id)
+        yield* metrics.end(settled)
+        if (ended === "unreadable") return yield* folders.setAside(hold)
+        // It may contain a state: it is removed now or, at the latest, at the next startup.
+        if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
+      })
+
+      const start = (run: RunRow) =>
+        FiberMap.run(
+          fibers,
+          run.id,
+          journal.within(run.id, execute(run)).pipe(
+            Effect.ensuring(cancels.forget(run.id)),
+            Effect.ensuring(queue.wake),
+            Effect.tapCause((cause) =>
+              Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("A Run was left to recovery", cause)
+            ),
+            Effect.annotateLogs({ runId: run.id })
+          )
+        )
+
+      const startAll = Effect.gen(function* () {
+        while (!stage.quiet) {
+          const run = yield* queue.claim(owner.name)
+          if (run === undefined) return
+          yield* start(run)
+        }
+      })
+
+      /** Work that changes nothing is repeated by the next process, and does not count as a failed attempt. */
+      const requeue = Effect.fnUntraced(function* (run: RunRow) {
+        yield* FiberMap.remove(fibers, run.id)
+        const reason = "The service is stopping; the Run starts again with it."
+        // It may have finished before it could be interrupted.
+        yield* Effect.ignore(transaction(sql)(stop.requeued(holdOf(run), reason, { counts: false })))
+      })
+
+      const quiesce = Effect.sync(() => {
+        stage.quiet = true
+      })
+
+      const drain = Effect.gen(function* () {
+        stage.quiet = true
+        stage.draining = true
+        const grace = Duration.fromInputUnsafe(settings.drainGrace)
+        const running = yield* FiberMap.size(fibers)
+        if (running > 0) {
+          yield* Effect.logInfo(`Stopping: ${running} Runs are executing and have ${Duration.format(grace)} to end`)
+        }
+        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(skipGrace), Effect.timeoutOption(grace))
+        for (const runId of yield* cancels.registered) {
+          const run = yield* ledger.find(runId)
+          if (run?.owner !== owner.name) continue
+          if (isApply(run.type)) yield* cancels.cancel(runId)
+          else yield* requeue(run)
+        }
+        yield* FiberMap.awaitEmpty(fibers)
+      }).pipe(Effect.withSpan("RunExecutor.drain"))
+
+      const work = Effect.forever(
+        startAll.pipe(
+          Effect.catchCause((cause) => Effect.logError("The Run queue could not be read", cause)),
+          Effect.andThen(queue.woken.pipe(Effect.timeoutOption("5 seconds")))
+        )
+      )
+
+      return RunExecutor.of({ quiesce, drain, work })
+    })
+  )
+}

@@ -1,0 +1,84 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  type InstallPlanId,
+  type RevisionPlanId,
+  RunId,
+  type SourceId,
+  type SourceSnapshotId
+} from "../../../schema/records/Ids.ts"
+import type { RunTrigger } from "../../../schema/records/Run.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { table } from "../../base/database/Table.ts"
+import { DueWork } from "../../base/DueWork.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { removableBy } from "../../ledger/run/UnreadSource.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+
+/** Runs whose end, or whose plan, has not been followed yet by their coordinator or their Capsule. */
+export const RunFollowDueRow = table("run_follow_due", { run_id: RunId })
+
+/**
+ * Makes known to a Run's coordinator and to its Capsule's lane that the Run is over. Called inside the transaction that ends the
+ * Run: it sets marks, and what they ask for is done after the commit (design, section 3).
+ */
+export class RunHandover extends Context.Service<
+  RunHandover,
+  {
+    /** The coordinator takes its next step; a Source that was only to be kept if it was read may be removed. */
+    readonly finished: (run: RunRow) => Effect.Effect<void>
+    /** A plan is waiting for review: the Capsule may have opted in to applying its automatic plans. */
+    readonly planned: (run: RunRow) => Effect.Effect<void>
+    /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
+    readonly snapshotTaken: (snapshot: {
+      readonly sourceId: SourceId
+      readonly snapshotId: SourceSnapshotId
+      readonly autoUpdate: boolean
+      /** What started the look that found the snapshot. */
+      readonly look: RunTrigger
+    }) => Effect.Effect<void>
+    /** The Run has been followed by its Capsule: its mark goes. */
+    readonly followed: (runId: RunId) => Effect.Effect<void>
+    /** The Runs of a coordinator have been followed: their marks go. */
+    readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
+  }
+>()("svc/actors/execution/RunHandover") {
+  static readonly layer = Layer.effect(
+    RunHandover,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sources = yield* SourceStore
+      const capsules = yield* CapsuleLedger
+      const { wake } = yield* DueWork
+
+      const follow = Effect.fnUntraced(function* (run_id: RunId) {
+        yield* sql`INSERT INTO run_follow_due ${RunFollowDueRow.values(sql, { run_id })} ON CONFLICT DO NOTHING`
+        yield* sql.afterCommit(wake)
+      }, Effect.orDie)
+
+      return RunHandover.of({
+        finished: Effect.fnUntraced(function* (run) {
+          if (run.coordinator_id !== null) return yield* follow(run.id)
+          const sourceId = removableBy(run)
+          if (sourceId === undefined) return
+          // The Source's actor reads whether the Source has been read: `run` is the row as it was before the Run ended.
+          yield* sources.setUnreadDue(sourceId, run.id)
+          yield* sql.afterCommit(wake)
+        }),
+        planned: (run) =>
+          run.capsule_id === null || run.trigger_kind !== "auto_update" ? Effect.void : follow(run.id),
+        snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ autoUpdate, look, snapshotId, sourceId }) {
+          if (!autoUpdate) return
+          yield* capsules.followDue({ sourceId, snapshotId, look })
+          yield* sql.afterCommit(wake)
+        }),
+        coordinatorFollowed: (id) =>
+          Effect.asVoid(
+            Effect.orDie(sql`DELETE FROM run_follow_due WHERE run_id IN
+              (SELECT d.run_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id WHERE r.coordinator_id = ${id})`)
+          ),
+        followed: (runId) => Effect.asVoid(Effect.orDie(sql`DELETE FROM run_follow_due WHERE run_id = ${runId}`))
+      })
+    })
+  )
+}

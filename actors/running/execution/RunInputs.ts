@@ -1,0 +1,264 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ProviderCredentials, RunVariable } from "../../../runner/execution/RunJob.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
+import type { ProviderRequirement, ProviderResolution } from "../../../schema/records/Provider.ts"
+import { argumentNames } from "../../inputs/connection/CredentialRecipes.ts"
+import { SettingsJson } from "../../inputs/connection/ConnectionRow.ts"
+import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
+import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { type ConsumedOutput, consumedOf } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import {
+  InstallConfigStore,
+  type LoadedInstallConfig,
+  type StoredConfig
+} from "../../ledger/configuration/InstallConfigStore.ts"
+import { inputSource } from "../../ledger/configuration/InputSource.ts"
+import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
+import { OutputJson } from "../../ledger/state/StateVersionRow.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
+import { type RunRow } from "../../ledger/run/RunRow.ts"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+/** How each requirement of the module is met, and the secrets if all of them are. */
+export interface ResolvedProviders {
+  readonly resolutions: ReadonlyArray<ProviderResolution>
+  readonly blocked: ProviderResolution | undefined
+  readonly credentials: ReadonlyArray<ProviderCredentials>
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  /** Replaced values that another Run still holds: these are redacted too. */
+  readonly formerSecrets: ReadonlyArray<SecretText>
+}
+
+/** The inputs from people and other Capsules, and what the latter are based on. */
+export interface GivenVariables {
+  readonly values: Readonly<Record<string, RunVariable>>
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+/** A required value that nothing provides. */
+export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
+
+/** The values from people and other Capsules, and which are missing. */
+export interface KnownVariables extends GivenVariables {
+  readonly missing: ReadonlyArray<MissingInput>
+}
+
+/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: nearly every provider follows this convention. */
+const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
+  const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
+  return Object.fromEntries(
+    names
+      .filter((name) => name.startsWith(prefix) && name.length > prefix.length)
+      .map((name) => [name, name.slice(prefix.length).toLowerCase()])
+  )
+}
+
+const redactedValues = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Redacted.make(value)]))
+
+/** Gathers a Run's inputs: credentials of the bound Connections, and the values of the module's inputs. */
+export class RunInputs extends Context.Service<
+  RunInputs,
+  {
+    readonly providers: (
+      run: Pick<RunRow, "id" | "workspace_id">,
+      installConfigId: InstallConfigId,
+      requirements: ReadonlyArray<ProviderRequirement>,
+      inherited: ReadonlyArray<string>,
+      use: ProviderUse
+    ) => Effect.Effect<ResolvedProviders>
+    readonly variables: (
+      capsule: CapsuleRow,
+      config: LoadedInstallConfig,
+      declared: StoredConfig["variables"],
+      defaults: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<GivenVariables, MissingInput>
+    /** Like the above, but never refuses: inputs without a value are left out. */
+    readonly known: (
+      capsule: CapsuleRow,
+      config: LoadedInstallConfig,
+      declared: StoredConfig["variables"],
+      defaults: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<KnownVariables>
+  }
+>()("svc/actors/execution/RunInputs") {
+  static readonly layer = Layer.effect(
+    RunInputs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const configs = yield* InstallConfigStore
+      const connections = yield* ConnectionStore
+      const held = yield* HeldValues
+      const states = yield* StateVersions
+      const context = yield* captureServices(
+        InstallConfigStore,
+        ConnectionStore,
+        ConnectionUses,
+        RunSettings,
+        SqlClient.SqlClient,
+        StateVersions
+      )
+
+      // One transaction: either the values read belong to the recorded version, or a rotation comes after both.
+      const providers = Effect.fn("RunInputs.providers")(
+        function* (
+          run: Pick<RunRow, "id" | "workspace_id">,
+          installConfigId: InstallConfigId,
+          requirements: ReadonlyArray<ProviderRequirement>,
+          inherited: ReadonlyArray<string>,
+          use: ProviderUse
+        ) {
+          const { resolutions, used } = yield* resolveProviders(
+            run.workspace_id,
+            installConfigId,
+            requirements,
+            use
+          ).pipe(provideCaptured(context))
+          const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
+          if (blocked !== undefined) {
+            return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
+          }
+          const credentials: Array<ProviderCredentials> = []
+          const formerSecrets: Array<SecretText> = []
+          let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
+          for (const { requirement, row } of used) {
+            const secrets = Redacted.value(yield* connections.secrets(row))
+            moduleInputDefaults = { ...SettingsJson.read(row.module_input_defaults), ...moduleInputDefaults }
+            credentials.push({
+              provider: requirement.provider,
+              moduleLocalName: requirement.moduleLocalName,
+              alias: requirement.childAlias,
+              inherited: inherited.includes(requirement.provider),
+              connection: row.id,
+              provided: row.provided_name ?? undefined,
+              values: redactedValues(secrets.values),
+              files: secrets.files.map((file) => ({
+                name: file.name,
+                content: Redacted.make(new TextEncoder().encode(file.content)),
+                envName: file.envName
+              })),
+              config: SettingsJson.read(row.provider_config),
+              argumentNames: {
+                ...conventionalArguments(requirement.provider, Object.keys(secrets.values)),
+                ...argumentNames(row.recipe_id)
+              }
+            })
+            const former = yield* held.former(row.id)
+            formerSecrets.push(...former)
+            yield* held.hold(run.id, row)
+            yield* connections.touch(row.id)
+          }
+          return {
+            resolutions,
+            blocked: undefined,
+            credentials,
+            moduleInputDefaults,
+            formerSecrets
+          }
+        },
+        transaction(sql),
+        Effect.orDie
+      )
+
+      /** Outputs of the Capsule's producers, by target variable; if two fill the same variable, the later one wins. */
+      const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
+        const values = new Map<string, RunVariable>()
+        const missing: Array<MissingInput> = []
+        // One transaction, so that the record matches the values given.
+        const offered = yield* provideCaptured(offeredOutputs(capsule), context).pipe(transaction(sql))
+        for (const { given, input, output, ended, producerName, required, withheld } of offered) {
+          if (input === undefined || output === undefined) continue
+          const [row] = given
+          if (row !== undefined) {
+            const value = yield* states.outputValue(row)
+            values.set(input, { value, type: OutputJson.read(row.type), sensitive: row.sensitive === 1 })
+          } else if (required || withheld !== undefined) {
+            // If a value that has become private were replaced by a default, it would change silently.
+            const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
+            missing.push(
+              new MissingInput({
+                message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
+              })
+            )
+          }
+        }
+        return { values, missing, consumed: offered.map(consumedOf) }
+      })
+
+      const known = Effect.fn("RunInputs.known")(function* (
+        capsule: CapsuleRow,
+        config: LoadedInstallConfig,
+        declared: StoredConfig["variables"],
+        defaults: Readonly<Record<string, Schema.Json>>
+      ) {
+        const values = yield* configs.values(config.row)
+        const { consumed, missing, values: fromDependencies } = yield* injected(capsule)
+        const workspaces = yield* Effect.orDie(
+          StoredWorkspace.some(sql, "handle")`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
+        )
+        const result: Record<string, RunVariable> = {}
+        const givers = {
+          dependencies: fromDependencies,
+          values: new Set(Object.keys(values)),
+          connections: new Set(Object.keys(defaults))
+        }
+        for (const variable of declared) {
+          const plain = (value: Schema.Json): RunVariable => ({
+            value: Redacted.make(value),
+            sensitive: variable.sensitive
+          })
+          switch (inputSource(variable, givers)) {
+            case "dependency": {
+              const dependency = fromDependencies.get(variable.name)
+              if (dependency === undefined) break
+              result[variable.name] = { ...dependency, sensitive: dependency.sensitive || variable.sensitive }
+              break
+            }
+            case "value":
+              result[variable.name] = plain(values[variable.name] ?? null)
+              break
+            case "capsule_name":
+              result[variable.name] = plain(capsule.name)
+              break
+            case "workspace_scoped_capsule_name":
+              result[variable.name] = plain(`${workspaces[0]?.handle ?? "workspace"}-${capsule.slug}`)
+              break
+            case "connection":
+              result[variable.name] = plain(defaults[variable.name] ?? null)
+              break
+            case "module":
+              break
+            case "missing":
+              missing.push(
+                new MissingInput({
+                  message: `The required input ${variable.name} has no value. Set it in the configuration.`
+                })
+              )
+          }
+        }
+        return { values: result, consumed, missing }
+      })
+
+      const variables = Effect.fn("RunInputs.variables")(function* (
+        capsule: CapsuleRow,
+        config: LoadedInstallConfig,
+        declared: StoredConfig["variables"],
+        defaults: Readonly<Record<string, Schema.Json>>
+      ) {
+        const { consumed, missing, values } = yield* known(capsule, config, declared, defaults)
+        const [first] = missing
+        return first === undefined ? { values, consumed } : yield* first
+      })
+
+      return RunInputs.of({ providers, variables, known })
+    })
+  )
+}

@@ -1,0 +1,157 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type PlanSecrets, ProvidedBinding } from "../../../runner/execution/RunJob.ts"
+import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
+import { now } from "../../base/Identity.ts"
+import type { BuildReference } from "../../../runner/execution/RunJob.ts"
+import { buildColumns, storedBuild } from "../../ledger/build/BuildColumns.ts"
+import { type ConsumedOutput, encodeConsumed } from "../../ledger/consumption/ConsumedOutputs.ts"
+import { ProvidedMarksJson } from "../agent-pool/PoolRows.ts"
+import { keyedMarks } from "../agent-pool/ProvidedMarks.ts"
+import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../../base/vault/SealedSecrets.ts"
+import { Vault } from "../../base/vault/Vault.ts"
+import { RunPlanRow } from "./RunPlanRow.ts"
+import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+
+/** A saved plan for its apply. The file contains secrets in plain text and is sealed at rest. */
+export interface SavedPlan {
+  readonly planFile: Redacted.Redacted<Uint8Array>
+  readonly secrets: PlanSecrets
+  /** Empty when the module uses no installed provider. */
+  readonly lockText: string
+  /** The result of the plan's source build; the apply uses exactly this one. */
+  readonly build?: BuildReference | undefined
+}
+
+/** A plan, and the basis on which it received Outputs from other Capsules. */
+export interface ConsumingPlan extends SavedPlan {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+const place = (workspaceId: WorkspaceId, runId: RunId) => ({
+  table: "run_plans",
+  column: "plan_file",
+  workspaceId,
+  rowId: runId
+})
+
+const secretsPlace = (workspaceId: WorkspaceId, runId: RunId) => ({
+  ...place(workspaceId, runId),
+  column: "sealed_secrets"
+})
+
+const SecretsJson = Schema.fromJsonString(
+  Schema.Struct({
+    inputs: StoredSecrets,
+    credentials: Schema.optionalKey(StoredSecrets),
+    marked: StoredSecrets,
+    provided: Schema.optionalKey(Schema.Array(ProvidedBinding))
+  })
+)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+/**
+ * The secrets of a plan. `isComplete` is false for a plan made before they were recorded, or when fewer secrets were hidden than
+ * now.
+ */
+export interface RecordedSecrets extends PlanSecrets {
+  readonly isComplete: boolean
+}
+
+/** The saved plan of each reviewable Plan Run. It is deleted when it is used, superseded or expired. */
+export class RunPlans extends Context.Service<
+  RunPlans,
+  {
+    /** In the caller's transaction. */
+    readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
+    readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
+    /** The secrets recorded with the plan; `undefined` if the plan has been removed. */
+    readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
+    readonly drop: (runId: RunId | null) => Effect.Effect<void>
+  }
+>()("svc/actors/execution/RunPlans") {
+  static readonly layer = Layer.effect(
+    RunPlans,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
+        // A plan from a release that did not record them.
+        if (sealed === null) return { inputs: [], credentials: [], marked: [] }
+        const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
+        const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
+        return {
+          inputs: fromStoredSecrets(inputs),
+          credentials: fromStoredSecrets(credentials),
+          marked: fromStoredSecrets(marked),
+          ...(provided === undefined ? {} : { provided })
+        }
+      })
+
+      return RunPlans.of({
+        save: Effect.fn("RunPlans.save")(function* (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) {
+          const marks = yield* keyedMarks(vault, plan.secrets.provided ?? [])
+          yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
+            run_id: runId,
+            plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
+            lock_text: plan.lockText,
+            sealed_secrets: yield* vault.seal(
+              secretsPlace(workspaceId, runId),
+              Redacted.make(
+                encodeSecrets({
+                  inputs: toStoredSecrets(plan.secrets.inputs),
+                  credentials: toStoredSecrets(plan.secrets.credentials),
+                  marked: toStoredSecrets(plan.secrets.marked),
+                  ...(plan.secrets.provided === undefined ? {} : { provided: plan.secrets.provided })
+                })
+              )
+            ),
+            secret_rule: secretRuleVersion,
+            provided_marks: marks.length === 0 ? null : ProvidedMarksJson.write(marks),
+            consumed_outputs: encodeConsumed(plan.consumed),
+            ...buildColumns(plan.build),
+            created_at: yield* now
+          })}`
+        }, Effect.orDie),
+        load: Effect.fn("RunPlans.load")(function* (workspaceId: WorkspaceId, runId: RunId | null) {
+          if (runId === null) return undefined
+          const rows = yield* RunPlanRow.some(
+            sql,
+            "plan_file",
+            "lock_text",
+            "sealed_secrets",
+            "secret_rule",
+            "build_digest",
+            "build_size_bytes"
+          )`
+            SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
+            WHERE run_id = ${runId}`
+          const row = rows[0]
+          // An older plan does not know everything that the rule now hides, or has shown it to reviewers: a new plan is needed.
+          if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
+            return undefined
+          const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)
+          if (Option.isNone(planFile)) return undefined
+          return {
+            planFile: planFile.value,
+            secrets: yield* opened(workspaceId, runId, row.sealed_secrets),
+            lockText: row.lock_text,
+            build: storedBuild(row)
+          }
+        }, Effect.orDie),
+        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: WorkspaceId, runId: RunId | null) {
+          if (runId === null) return undefined
+          const rows = yield* RunPlanRow.some(sql, "sealed_secrets", "secret_rule")`
+            SELECT sealed_secrets, secret_rule FROM run_plans WHERE run_id = ${runId}`
+          const row = rows[0]
+          if (row === undefined) return undefined
+          const secrets = yield* opened(workspaceId, runId, row.sealed_secrets)
+          return { ...secrets, isComplete: row.sealed_secrets !== null && row.secret_rule === secretRuleVersion }
+        }, Effect.orDie),
+        drop: (runId) => sql`DELETE FROM run_plans WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}

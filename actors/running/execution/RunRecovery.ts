@@ -1,0 +1,95 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunFolders } from "../../../runner/execution/RunFolders.ts"
+import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccession.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { isApply } from "../../ledger/run/RunAttempt.ts"
+import { failRun } from "./RunEnding.ts"
+import { makeRunStop } from "./RunStop.ts"
+import { RunHandover } from "./RunHandover.ts"
+import { holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { RunLogs } from "../../ledger/run/RunLogs.ts"
+import { RunOwner } from "../../ledger/run/RunOwner.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+
+const untouched = {
+  code: "apply_interrupted",
+  message: "The service ended before the tool was started; nothing was changed. Plan again."
+}
+
+const interrupted = {
+  code: "apply_interrupted",
+  message:
+    "The service ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
+}
+
+/**
+ * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing is
+ * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
+ */
+export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
+  "svc/actors/execution/RunRecovery"
+) {
+  static readonly layer = Layer.effect(
+    RunRecovery,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const stop = yield* makeRunStop
+      const logs = yield* RunLogs
+      const handover = yield* RunHandover
+      const applies = yield* ApplyRecovery
+      const operator = yield* OperatorSuccession
+      const owner = yield* RunOwner
+      const folders = yield* RunFolders
+      const killPoint = yield* KillPoint
+
+      const requeueOnce = (run: RunRow) =>
+        transaction(sql)(
+          run.attempt <= 1
+            ? stop.requeued(holdOf(run), "The service was restarted while the Run was running.", { counts: true })
+            : failRun({ lifecycle, handover }, run, {
+                code: "interrupted",
+                message: "The service ended twice while this Run was running. Start a new one."
+              })
+        )
+
+      /** Returns whether the folder of the Run may be removed. */
+      const settle = Effect.fnUntraced(function* (run: RunRow) {
+        if (!isApply(run.type)) return yield* Effect.as(requeueOnce(run), true)
+        const left = yield* folders.leftBy(holdOf(run))
+        yield* applies.settle(run, left, { untouched, interrupted })
+        return left.kind !== "unreadable"
+      })
+
+      const recover = Effect.gen(function* () {
+        yield* killPoint("recovery.begun")
+        yield* ledger.supersedeOutdated
+        // The policy file may have changed while the service was not running.
+        yield* operator.supersedeMoved
+        const running = yield* Effect.orDie(
+          RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
+        )
+        const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
+        const kept: Array<RunHold> = []
+        for (const run of own) {
+          // Nothing else settles these Runs, so a lost hold is a defect here.
+          if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
+          yield* killPoint("recovery.settled")
+        }
+        yield* killPoint("recovery.cleaning")
+        yield* logs.endAbandoned
+        // Inputs and states of settled Runs are not left on the disk.
+        yield* folders.sweep(kept)
+        if (own.length > 0) yield* Effect.logInfo(`Settled ${own.length} Runs that an earlier process left running`)
+      }).pipe(Effect.withSpan("RunRecovery.recover"))
+
+      return RunRecovery.of({ recover })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { stateToolProblem } from "../../../runner/execution/StateFit.ts"
+import type { RunDiagnostic, RunEvidence, ToolIdentity } from "../../../schema/records/Run.ts"
+import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { StateUploadRow } from "../../ledger/state/StateUploadRow.ts"
+import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
+
+type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
+
+const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
+
+/** Why the Run's tool is too old for an adopted state; checked here because the tool has only just become known. */
+export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
+  if (!isTakenOver(base)) return undefined
+  const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
+    FROM state_uploads WHERE id = ${base?.state_upload_id ?? ""}`)
+  return stateToolProblem(upload?.tool_version ?? undefined, tool)
+})
+
+/** Like the above, for an imported Capsule. */
+const importedWarning: RunDiagnostic = {
+  severity: "warning",
+  summary: "The Capsule was imported, and the installation it comes from is not locked.",
+  detail:
+    "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
+}
+
+/** What the reviewer of a plan on an adopted state needs to know: nothing has been applied to it yet. */
+export const takenOverWarning = (
+  base: Base,
+  { imported_from }: Pick<CapsuleRow, "imported_from">
+): ReadonlyArray<RunDiagnostic> => {
+  if (!isTakenOver(base)) return []
+  return imported_from === null
+    ? [
+        {
+          severity: "warning",
+          summary: "The state was taken over, and its old backend is not locked.",
+          detail:
+            "Whoever can reach that backend can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here."
+        }
+      ]
+    : [importedWarning]
+}
+
+/** For reviewers: the state that the plan is for was not committed by an apply of the Capsule. */
+export const adoptedBase = (
+  base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined
+): Pick<RunEvidence, "adopts"> => {
+  if (base === undefined || (base.state_upload_id === null && base.left_over_state_id === null)) return {}
+  return { adopts: base.state_upload_id === null ? "left_over" : "upload" }
+}

@@ -1,0 +1,213 @@
+import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
+import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+
+/** The places in one pool: the total, and how many one Workspace may hold. */
+export interface PoolLimits {
+  readonly places: number
+  readonly perWorkspace: number
+}
+
+/** The control plane's places. The agents of a pool count their own places, and ask only when a place is free. */
+export interface QueueLimits {
+  readonly runs: PoolLimits
+  readonly builds: PoolLimits
+}
+
+const unlimited: PoolLimits = { places: Number.POSITIVE_INFINITY, perWorkspace: Number.POSITIVE_INFINITY }
+
+const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
+  pool === "runs" || pool === "builds" ? limits[pool] : unlimited
+
+/**
+ * What the decision needs to know about a Run. `capsuleLine` is absent if the Run may execute at the same time as other Runs of
+ * its Capsule.
+ */
+interface Standing {
+  readonly id: RunId
+  readonly workspaceId: WorkspaceId
+  readonly pool: string
+  readonly capsuleLine?: string | undefined
+}
+
+export interface RunningRun extends Standing {
+  readonly startedAt: string
+  /** The agent that is executing the Run, in a pool of agents. */
+  readonly owner?: string | undefined
+  /** For scheduled drift checks: whether the Run has already been asked to stop. */
+  readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
+}
+
+/**
+ * Turns are numbers that increase each time a Run starts; 0 for a Workspace or subject that has never started a Run in the pool.
+ */
+export interface QueuedRun extends Standing {
+  readonly subject: string
+  readonly isDriftCheck: boolean
+  readonly queuedAt: string
+  readonly workspaceTurn: number
+  readonly subjectTurn: number
+}
+
+export interface QueueState {
+  readonly limits: QueueLimits
+  readonly running: ReadonlyArray<RunningRun>
+  readonly queued: ReadonlyArray<QueuedRun>
+}
+
+/** The position of a queued Run, before it is put into words. */
+export interface Place {
+  readonly position: number
+  readonly pool: string
+  readonly reason: QueueReason
+  readonly heldByRunId?: RunId
+  readonly limit?: number
+  /** How agents affect the position, as a sentence. */
+  readonly sentence?: string
+  /** With `no_agent`. */
+  readonly missing?: ReadonlyArray<MissingAgentProperty>
+}
+
+export interface Decision {
+  /** The Run that may start now. */
+  readonly next: QueuedRun | undefined
+  readonly places: ReadonlyMap<string, Place>
+}
+
+const compared = <A extends string | number>(a: A, b: A): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const byArrival = (a: QueuedRun, b: QueuedRun): number =>
+  compared(Number(a.isDriftCheck), Number(b.isDriftCheck)) || compared(a.queuedAt, b.queuedAt) || compared(a.id, b.id)
+
+const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const item of items) {
+    const group = groups.get(key(item))
+    if (group === undefined) groups.set(key(item), [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+/** The first Run of each queue, then the second of each, and so on; in every round, the queue served longest ago goes first. */
+const inTurns = (
+  lines: Iterable<ReadonlyArray<QueuedRun>>,
+  turnOf: (run: QueuedRun) => number
+): ReadonlyArray<QueuedRun> => {
+  const earliest = (line: ReadonlyArray<QueuedRun>) =>
+    line.reduce((first, run) => (byArrival(run, first) < 0 ? run : first))
+  const led = [...lines]
+    .flatMap((line) => (line[0] === undefined ? [] : [{ line, turn: turnOf(line[0]), first: earliest(line) }]))
+    .toSorted((a, b) => compared(a.turn, b.turn) || byArrival(a.first, b.first))
+  const rounds = led.flatMap(({ line }, at) => line.map((run, round) => ({ run, round, at })))
+  return rounds.toSorted((a, b) => compared(a.round, b.round) || compared(a.at, b.at)).map(({ run }) => run)
+}
+
+const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
+  const people = grouped(runs.toSorted(byArrival), ({ subject }) => subject)
+  return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
+}
+
+/** People's requests come first; drift checks take turns behind them. */
+const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
+  ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
+  ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
+]
+
+const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
+  runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
+
+/** What prevents a Run from starting when it is not waiting for its Capsule; order does not matter. */
+const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
+  const { pool } = run
+  const { perWorkspace, places } = limitsOf(limits, pool)
+  const inPool = running.filter((other) => other.pool === pool)
+  const own = inPool.filter(({ workspaceId }) => workspaceId === run.workspaceId)
+  const holder = oldest(own)
+  const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
+  if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
+  if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
+  // The last place, in the pool and in the Workspace, is kept free for people's requests.
+  if (!run.isDriftCheck) return undefined
+  if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
+  if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
+  return undefined
+}
+
+/** Where a person's Run is waiting although its Capsule does not block it. */
+export interface AskedRun {
+  readonly workspaceId: WorkspaceId
+  readonly pool: string
+}
+
+/**
+ * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
+ * and none where a check is already stopping.
+ */
+export const checksToPreempt = (
+  { limits, running }: Pick<QueueState, "limits" | "running">,
+  asked: ReadonlyArray<AskedRun>
+): ReadonlyArray<RunId> => {
+  const stopping = new Set(running.filter((run) => run.scheduledCheck?.isStopping === true).map(({ id }) => id))
+  const chosen: Array<RunId> = []
+  for (const { pool, workspaceId } of asked) {
+    const inPool = running.filter((run) => run.pool === pool)
+    const own = inPool.filter((run) => run.workspaceId === workspaceId)
+    const { perWorkspace, places } = limitsOf(limits, pool)
+    const holders = own.length >= perWorkspace ? own : inPool.length >= places ? inPool : []
+    const checks = holders.filter(({ scheduledCheck }) => scheduledCheck !== undefined)
+    if (checks.some(({ id }) => stopping.has(id))) continue
+    const last = checks.toSorted((a, b) => compared(b.startedAt, a.startedAt) || compared(a.id, b.id))[0]
+    if (last === undefined) continue
+    chosen.push(last.id)
+    stopping.add(last.id)
+  }
+  return chosen
+}
+
+/** The position of each Run that is waiting for its Capsule. */
+const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
+  const places = new Map<string, Place>()
+  const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
+  for (const [line, runs] of grouped(waiting, ({ capsuleLine = "" }) => capsuleLine)) {
+    const active = running.find(({ capsuleLine }) => capsuleLine === line)
+    const inOrder = runs.toSorted(byArrival)
+    const holder = active ?? inOrder[0]
+    const before = active === undefined ? 0 : 1
+    for (const [at, { id, pool }] of inOrder.entries()) {
+      if (holder === undefined || at + before === 0) continue
+      places.set(id, { position: at + before + 1, pool, reason: "capsule_busy", heldByRunId: holder.id })
+    }
+  }
+  return places
+}
+
+/**
+ * Which Run starts next, and the position of every other Run. At most one Run in a Capsule's queue is active, in order of
+ * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who made the requests: the one whose last Run
+ * started longest ago goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one Run before it,
+ * and a Run that cannot get a place blocks nobody. Drift checks come after people's requests.
+ *
+ * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next yields the same
+ * `next`, and the Runs of one Workspace yield the same positions for them.
+ */
+export const decide = (state: QueueState): Decision => {
+  const busy = capsulePlaces(state)
+  const ready = state.queued.filter(({ id }) => !busy.has(id))
+  const places = new Map(busy)
+  const startable: Array<QueuedRun> = []
+  for (const pool of new Set(["runs", "builds", ...ready.map((run) => run.pool)])) {
+    const inPool = ready.filter((run) => run.pool === pool)
+    const workspaces = [...grouped(inPool, ({ workspaceId }) => workspaceId).values()].map(workspaceOrder)
+    for (const runs of workspaces) {
+      for (const [at, run] of runs.entries()) {
+        places.set(run.id, { position: at + 1, ...(obstacleOf(run, state) ?? { pool, reason: "turn" }) })
+      }
+    }
+    const free = workspaces.map((runs) => runs.filter(({ id }) => places.get(id)?.reason === "turn"))
+    for (const isDriftCheck of [false, true]) {
+      const lines = free.map((runs) => runs.filter((run) => run.isDriftCheck === isDriftCheck))
+      startable.push(...inTurns(lines, ({ workspaceTurn }) => workspaceTurn))
+    }
+  }
+  return { next: startable[0], places }
+}

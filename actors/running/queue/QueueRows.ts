@@ -1,0 +1,221 @@
+import { Context, Effect, Layer, Schema, Struct } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
+import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { placesOfPool } from "../../ledger/run/RunPools.ts"
+import { RunTurnRow } from "./RunTurnRow.ts"
+
+const QueuedRow = rowShape({
+  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "queued_at"]),
+  subject: Schema.String,
+  drift: Flag,
+  workspace_turn: Schema.Int,
+  subject_turn: Schema.Int
+})
+type QueuedRow = RowOf<typeof QueuedRow.columns>
+
+const RunningRow = rowShape({
+  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "owner", "started_at"]),
+  is_scheduled_check: Flag,
+  is_stopping: Flag
+})
+
+const WaitingForAgentsRow = RunRow.only("id", "pool", "type", "workspace_id")
+type WaitingForAgents = RowOf<typeof WaitingForAgentsRow.columns>
+
+const AskedRow = rowShape({ workspaceId: RunRow.columns.workspace_id, pool: RunRow.columns.slot_pool })
+const CountRow = rowShape({ count: Schema.Int })
+
+const toQueued = (row: QueuedRow): QueuedRun => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  pool: row.slot_pool,
+  subject: row.subject,
+  capsuleLine: row.capsule_line ?? undefined,
+  isDriftCheck: row.drift === 1,
+  queuedAt: row.queued_at,
+  workspaceTurn: row.workspace_turn,
+  subjectTurn: row.subject_turn
+})
+
+/** How many of a Workspace's waiting Runs are compared with what the agents of a pool can execute. */
+const mostAsked = 10
+
+/** How many of a person's Runs an agent may skip because it lacks what they need. */
+const mostOfPerson = 50
+
+/**
+ * Which queued Runs can start on the control plane: no applies while agents may be executing applies unknown to a restored
+ * server.
+ */
+export interface QueueWindow {
+  readonly limits: QueueLimits
+  readonly withApplies: boolean
+}
+
+const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
+  withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
+
+/**
+ * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
+ * soonest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
+ */
+export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
+  const { limits } = window
+  // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, verbatim, as the indexes require.
+  const drift = sql.literal("(type = 'drift_check')")
+  const subject = sql.literal("COALESCE(created_by, '')")
+  const claimable = sql.literal(`status = 'queued' AND capsule_wait = 0${notHeld(window)}`)
+  return sql`
+    WITH RECURSIVE line (slot_pool, drift, workspaces) AS (
+      VALUES ('runs', 0, ${limits.runs.places + 1}), ('runs', 1, ${limits.runs.places + 1}),
+        ('builds', 0, ${limits.builds.places + 1})
+    ), waiting (slot_pool, drift, workspaces, workspace_id) AS (
+      SELECT l.slot_pool, l.drift, l.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${drift} = l.drift ORDER BY workspace_id LIMIT 1) FROM line l
+      UNION ALL
+      SELECT w.slot_pool, w.drift, w.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id > w.workspace_id
+        ORDER BY workspace_id LIMIT 1)
+      FROM waiting w WHERE w.workspace_id IS NOT NULL
+    ), turns AS (
+      SELECT w.*, COALESCE((SELECT MAX(turn) FROM run_turns
+        WHERE slot_pool = w.slot_pool AND workspace_id = w.workspace_id), 0) AS turn, (SELECT id FROM runs
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id = w.workspace_id
+        ORDER BY queued_at, id LIMIT 1) AS first_id
+      FROM waiting w WHERE w.workspace_id IS NOT NULL
+    ), nearest AS (
+      SELECT * FROM (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY t.slot_pool, t.drift
+        ORDER BY t.turn, r.queued_at, r.id) AS place FROM turns t JOIN runs r ON r.id = t.first_id)
+      WHERE place <= workspaces
+    ), people (slot_pool, drift, workspace_id, turn, subject) AS (
+      SELECT n.slot_pool, n.drift, n.workspace_id, n.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${drift} = n.drift AND workspace_id = n.workspace_id
+        ORDER BY ${subject} LIMIT 1)
+      FROM nearest n
+      UNION ALL
+      SELECT p.slot_pool, p.drift, p.workspace_id, p.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+          AND ${subject} > p.subject ORDER BY ${subject} LIMIT 1)
+      FROM people p WHERE p.subject IS NOT NULL
+    )
+    SELECT r.id, r.workspace_id, r.slot_pool, p.subject, r.capsule_line, p.drift, r.queued_at,
+      p.turn AS workspace_turn, COALESCE((SELECT t.turn FROM run_turns t WHERE t.slot_pool = p.slot_pool
+        AND t.workspace_id = p.workspace_id AND t.subject = p.subject), 0) AS subject_turn
+    FROM people p JOIN runs r ON r.id = (SELECT id FROM runs
+      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+        AND ${subject} = p.subject ORDER BY queued_at, id LIMIT 1)
+    WHERE p.subject IS NOT NULL`
+}
+
+/** Reads of the queue for `decide`; each is bounded by places, people or one Workspace, never by the length of the queue. */
+export class QueueRows extends Context.Service<
+  QueueRows,
+  {
+    readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
+    /**
+     * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
+     * soonest. Reads one Workspace more than there are places: since only a Workspace that is executing a Run can be at its
+     * limit, the next Run is among them.
+     */
+    readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /**
+     * For a pool of agents, in the Workspaces it is assigned to: the first few claimable Runs of each person, since the
+     * very first may need something that the asking agent lacks.
+     */
+    readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** Where people's Runs are waiting for a place. */
+    readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
+    /** People's Runs that are waiting for agents of a pool assigned to their Workspace: the first few of each Workspace. */
+    readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
+    /** A Workspace's queued Runs, in order of arrival. */
+    readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** How many Runs a Workspace has queued, counted up to `most`. */
+    readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
+    /** Records the turn of a Workspace and one of its people, in the caller's transaction. */
+    readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
+  }
+>()("svc/actors/queue/QueueRows") {
+  static readonly layer = Layer.effect(
+    QueueRows,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const running = Effect.map(
+        Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, owner, started_at,
+            CASE WHEN type = 'drift_check' AND trigger_kind = 'schedule' THEN 1 ELSE 0 END AS is_scheduled_check,
+            CASE WHEN cancel_requested_at IS NULL THEN 0 ELSE 1 END AS is_stopping
+          FROM runs WHERE status = 'running'`),
+        (rows) =>
+          rows.map((row) => ({
+            id: row.id,
+            workspaceId: row.workspace_id,
+            pool: row.slot_pool,
+            capsuleLine: row.capsule_line ?? undefined,
+            startedAt: row.started_at ?? "",
+            owner: row.owner ?? undefined,
+            ...(row.is_scheduled_check === 1 ? { scheduledCheck: { isStopping: row.is_stopping === 1 } } : {})
+          }))
+      )
+
+      const candidates = (window: QueueWindow) =>
+        Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, window)}`), (rows) => rows.map(toQueued))
+
+      const candidatesOf = Effect.fnUntraced(function* (pool: string) {
+        const places = placesOfPool(pool)
+        const rows = yield* QueuedRow.rows(sql)`
+          SELECT r.id, r.workspace_id, r.slot_pool, r.subject, r.capsule_line, r.drift, r.queued_at,
+            COALESCE((SELECT MAX(turn) FROM run_turns t
+              WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id), 0) AS workspace_turn,
+            COALESCE((SELECT turn FROM run_turns t WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
+              AND t.subject = r.subject), 0) AS subject_turn
+          FROM (SELECT *, COALESCE(created_by, '') AS subject, (type = 'drift_check') AS drift, ROW_NUMBER() OVER (
+              PARTITION BY workspace_id, COALESCE(created_by, ''), (type = 'drift_check') ORDER BY queued_at, id) AS place
+            FROM runs WHERE status = 'queued' AND capsule_wait = 0 AND slot_pool = ${places}) r
+          WHERE r.place <= ${mostOfPerson} AND EXISTS (SELECT 1 FROM agent_pool_workspaces w
+            WHERE w.pool = ${pool} AND w.workspace_id = r.workspace_id)`
+        return rows.map(toQueued)
+      }, Effect.orDie)
+
+      const asked = (window: QueueWindow) =>
+        Effect.orDie(AskedRow.rows(sql)`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
+        WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'${sql.literal(notHeld(window))}
+        ORDER BY workspace_id`)
+
+      const waitingForAgents = Effect.orDie(WaitingForAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
+        FROM (SELECT r.*, ROW_NUMBER() OVER (PARTITION BY r.workspace_id, r.pool ORDER BY r.queued_at, r.id) AS place
+          FROM runs r JOIN agent_pool_workspaces w ON w.pool = r.pool AND w.workspace_id = r.workspace_id
+          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND r.type <> 'drift_check' AND r.trigger_kind = 'user')
+        WHERE place <= ${mostAsked} ORDER BY queued_at, id`)
+
+      const queuedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
+        const rows = yield* QueuedRow.rows(sql)`
+          SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
+            (r.type = 'drift_check') AS drift, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
+          FROM (SELECT * FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId}
+            ORDER BY queued_at, id LIMIT ${most}) r
+          LEFT JOIN run_turns t ON t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
+            AND t.subject = COALESCE(r.created_by, '')`
+        return rows.map(toQueued)
+      }, Effect.orDie)
+
+      const countOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
+        const rows = yield* CountRow.rows(sql)`SELECT COUNT(*) AS count FROM (
+          SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most})`
+        return rows[0]?.count ?? 0
+      }, Effect.orDie)
+
+      const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
+        yield* sql`INSERT OR REPLACE INTO run_turns ${RunTurnRow.values(sql, {
+          slot_pool: run.pool,
+          workspace_id: run.workspaceId,
+          subject: run.subject
+        })}`
+      }, Effect.orDie)
+
+      return QueueRows.of({ running, candidates, candidatesOf, asked, waitingForAgents, queuedOf, countOf, turnTaken })
+    })
+  )
+}

@@ -1,0 +1,195 @@
+import { Context, Effect, Layer, Queue, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../base/database/Transaction.ts"
+import { preempt } from "../../ledger/run/Preemption.ts"
+import { isAgentSlotPool } from "../../ledger/run/RunPools.ts"
+import {
+  checksToPreempt,
+  decide,
+  type Place,
+  type QueuedRun,
+  type QueueLimits,
+  type RunningRun
+} from "./QueueDecision.ts"
+import { checkToPreempt } from "../agent-pool/AgentPlaces.ts"
+import { EarlierLeases } from "../agent-pool/EarlierLeases.ts"
+import { PoolReach } from "../agent-pool/PoolReach.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import { QueueRows, type QueueWindow } from "./QueueRows.ts"
+import { inWords, type WordedPlace } from "./QueueWords.ts"
+import { RunCancels } from "../../ledger/run/RunCancels.ts"
+import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import type { ListedRunRow, RunRow } from "../../ledger/run/RunRow.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+
+const standing = (run: ListedRunRow): QueuedRun => ({
+  id: run.id,
+  workspaceId: run.workspace_id,
+  pool: run.slot_pool,
+  subject: run.created_by ?? "",
+  capsuleLine: run.capsule_line ?? undefined,
+  isDriftCheck: run.type === "drift_check",
+  queuedAt: run.queued_at,
+  workspaceTurn: 0,
+  subjectTurn: 0
+})
+
+/**
+ * Which Run is next, and the positions of the others: `decide` determines both from the rows. A Capsule has at most one active
+ * Run that reads or changes its infrastructure; Workspaces, and the people within one, take turns.
+ */
+export class RunQueue extends Context.Service<
+  RunQueue,
+  {
+    /** Signals that something may have become runnable. */
+    readonly wake: Effect.Effect<void>
+    /** Waits for the next wake-up. */
+    readonly woken: Effect.Effect<void>
+    /** Like `woken`, for one of many waiters: each subsequent wake-up arrives as a message. */
+    readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
+    /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
+    readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
+    /**
+     * Like `claim`, for a pool of agents, in the caller's transaction: takes the first Run in turn that `fits` the asking agent.
+     * A Run that does not fit blocks nobody.
+     */
+    readonly claimOf: (
+      pool: string,
+      owner: string,
+      fits: (runId: RunId) => Effect.Effect<boolean>
+    ) => Effect.Effect<RunRow | undefined>
+    /** The position of a queued Run; `none` for any other. */
+    readonly place: (run: ListedRunRow) => Effect.Effect<WordedPlace | undefined>
+    /** Like `place`, for a page of Runs, with one queue read per Workspace. */
+    readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
+  }
+>()("svc/actors/queue/RunQueue") {
+  static readonly layer = Layer.effect(
+    RunQueue,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const rows = yield* QueueRows
+      const settings = yield* RunSettings
+      const reach = yield* PoolReach
+      const leases = yield* EarlierLeases
+      const signals = yield* Queue.sliding<void>(1)
+      const listeners = new Set<Queue.Queue<void>>()
+      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
+
+      const limits: QueueLimits = {
+        runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
+        builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
+      }
+
+      /**
+       * Makes room in pools where only an agent knows how many places it has, and where not every agent can execute every Run.
+       */
+      const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
+        let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
+          scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
+            ? []
+            : [{ id, owner, startedAt, isStopping: scheduledCheck.isStopping }]
+        )
+        if (checks.length === 0) return
+        for (const run of yield* rows.waitingForAgents) {
+          const chosen = checkToPreempt(yield* reach.takers(run), checks)
+          if (chosen === undefined) continue
+          yield* preempt(chosen)
+          checks = checks.map((check) => (check.id === chosen ? { ...check, isStopping: true } : check))
+        }
+      })
+
+      /** A scheduled drift check stops when a person's Run is waiting for its place. */
+      const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
+        if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
+        yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
+          discard: true
+        })
+        yield* makeRoomAtAgents(running)
+      }, provideCaptured(stopping))
+
+      const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
+        const running = yield* rows.running
+        const window = { limits, withApplies: (yield* leases.end) === undefined }
+        yield* makeRoom(running, window)
+        const free = (["runs", "builds"] as const).some(
+          (pool) => running.filter((run) => run.pool === pool).length < limits[pool].places
+        )
+        if (!free) return undefined
+        const { next } = decide({ limits, running, queued: yield* rows.candidates(window) })
+        if (next === undefined) return undefined
+        const claimed = yield* lifecycle.claim(next.id, owner)
+        if (claimed !== undefined) yield* rows.turnTaken(next)
+        return claimed
+      }, transaction(sql))
+
+      /** Agents are considered last: a Run that is waiting for its Capsule is not yet waiting for an agent. */
+      const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
+        const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
+        return obstacle === undefined ? place : { ...place, ...obstacle }
+      })
+
+      const claimOf = Effect.fn("RunQueue.claimOf")(function* (
+        pool: string,
+        owner: string,
+        fits: (runId: RunId) => Effect.Effect<boolean>
+      ) {
+        let queued = yield* rows.candidatesOf(pool)
+        if (queued.length === 0) return undefined
+        const running = yield* rows.running
+        while (true) {
+          const { next } = decide({ limits, running, queued })
+          if (next === undefined) return undefined
+          // Everything after it is also a drift check.
+          if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
+          const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
+          if (claimed !== undefined) {
+            yield* rows.turnTaken(next)
+            return claimed
+          }
+          queued = queued.filter(({ id }) => id !== next.id)
+        }
+      })
+
+      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<ListedRunRow>) {
+        const wanted = new Map<string, WordedPlace>()
+        const queued = runs.filter(({ status }) => status === "queued")
+        if (queued.length === 0) return wanted
+        const running = yield* rows.running
+        for (const workspaceId of new Set(queued.map(({ workspace_id }) => workspace_id))) {
+          const asked = queued.filter((run) => run.workspace_id === workspaceId)
+          const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
+          const seen = new Set(window.map(({ id }) => id))
+          // The queue may be over its limit if the limit has been lowered: the rest comes after what has been read.
+          const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
+          const decided = decide({ limits, running, queued: [...window, ...beyond] })
+          for (const run of asked) {
+            const { id } = run
+            const place = decided.places.get(id)
+            if (place === undefined) continue
+            const words = inWords(yield* reached(place, run))
+            wanted.set(id, words)
+          }
+        }
+        return wanted
+      })
+
+      return RunQueue.of({
+        wake: Effect.sync(() => {
+          for (const signal of [signals, ...listeners]) Queue.offerUnsafe(signal, undefined)
+        }),
+        woken: Queue.take(signals),
+        listen: Effect.acquireRelease(
+          Effect.tap(Queue.sliding<void>(1), (own) => Effect.sync(() => void listeners.add(own))),
+          (own) => Effect.sync(() => void listeners.delete(own))
+        ),
+        claim,
+        claimOf,
+        place: (run) => Effect.map(places([run]), (found) => found.get(run.id)),
+        places
+      })
+    })
+  )
+}

@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { CapsuleId, RunGroupId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+/** Groups of Runs that were started together. */
+export const RunGroupRow = table(
+  "run_groups",
+  {
+    id: RunGroupId,
+    workspace_id: WorkspaceId,
+    type: Schema.Literals(["update", "drift_check"]),
+    created_at: Timestamp,
+    /** For an update: when all of its parts had ended. It stays open while a failed Capsule may be planned again. */
+    finished_at: Schema.NullOr(Timestamp),
+    /** JSON; the person on whose behalf the later waves are planned. */
+    started_by: Schema.NullOr(Schema.String),
+    cancelled_at: Schema.NullOr(Timestamp),
+    cancelled_by: Schema.NullOr(Schema.String),
+    cancel_reason: Schema.NullOr(Schema.String),
+    replaced_by: Schema.NullOr(RunGroupId),
+    /** Why the next wave is not planned although it could be. */
+    held_reason: Schema.NullOr(Schema.String),
+    held_by_pause: Flag,
+    moved: Schema.Int,
+    seen: Schema.Int
+  },
+  ["held_by_pause", "moved", "seen"]
+)
+export type RunGroupRow = RowOf<typeof RunGroupRow.columns>
+
+/** The Capsules of a group, with decisions that are made only once. */
+export const RunGroupMemberRow = table("run_group_members", {
+  group_id: RunGroupId,
+  capsule_id: CapsuleId,
+  wave: Schema.Int,
+  decision: Schema.NullOr(Schema.Literals(["left_out", "refused"])),
+  code: Schema.NullOr(Schema.String),
+  message: Schema.NullOr(Schema.String)
+})
+export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>

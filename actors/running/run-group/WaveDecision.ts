@@ -1,0 +1,106 @@
+import type { WaveMemberState } from "../../../schema/records/RunWaves.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+
+/** The consumer uses a value from the producer. */
+export interface WaveEdge {
+  readonly producer: CapsuleId
+  readonly consumer: CapsuleId
+}
+
+/** The status of a Capsule in a group according to its rows. `outdated`: its plan was voided, and no other has been created. */
+export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
+
+export interface Member {
+  readonly capsuleId: CapsuleId
+  readonly standing: Standing
+  /** It currently has something to update. */
+  readonly isBehind: boolean
+}
+
+export type NextStep =
+  | { readonly kind: "plan" }
+  | { readonly kind: "leave_out" }
+  /** For producers that have not been updated yet. */
+  | { readonly kind: "wait"; readonly for: ReadonlyArray<CapsuleId> }
+  /** It is in progress, or finished. */
+  | { readonly kind: "none" }
+
+/** Its Outputs are final for this update. */
+const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
+
+const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<CapsuleId> =>
+  edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
+
+/**
+ * What comes next for each Capsule of an update: a consumer is planned once all of its producers have been applied or left out,
+ * and only if it is behind at that point. A failed one delays only its consumers.
+ */
+export const nextSteps = (
+  members: ReadonlyArray<Member>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlyMap<CapsuleId, NextStep> => {
+  const standings = new Map(members.map(({ capsuleId, standing }) => [capsuleId, standing]))
+  return new Map(
+    members.map(({ capsuleId, isBehind, standing }): [CapsuleId, NextStep] => {
+      if (standing !== "unplanned" && standing !== "outdated") return [capsuleId, { kind: "none" }]
+      const open = [...new Set(producersOf(capsuleId, edges))].filter((producer) => {
+        const theirs = standings.get(producer)
+        return theirs !== undefined && !isDone(theirs)
+      })
+      if (open.length > 0) return [capsuleId, { kind: "wait", for: open }]
+      return [capsuleId, { kind: isBehind ? "plan" : "leave_out" }]
+    })
+  )
+}
+
+/** The wave of each Capsule, starting at 1: one later than its last producer. */
+export const wavesOf = (
+  capsuleIds: ReadonlyArray<CapsuleId>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlyMap<CapsuleId, number> => {
+  const waves = new Map<CapsuleId, number>()
+  const own = new Set(capsuleIds)
+  const waveOf = (capsuleId: CapsuleId): number => {
+    const known = waves.get(capsuleId)
+    if (known !== undefined) return known
+    const before = producersOf(capsuleId, edges).filter((producer) => own.has(producer))
+    const wave = 1 + Math.max(0, ...before.map(waveOf))
+    waves.set(capsuleId, wave)
+    return wave
+  }
+  capsuleIds.forEach(waveOf)
+  return waves
+}
+
+/** The Capsules that are behind, with all direct and indirect consumers. */
+export const membersOf = (
+  behind: ReadonlyArray<CapsuleId>,
+  updatable: ReadonlySet<CapsuleId>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlySet<CapsuleId> => {
+  const members = new Set(behind)
+  const open = [...behind]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const { consumer, producer } of edges) {
+      if (producer !== next || members.has(consumer) || !updatable.has(consumer)) continue
+      members.add(consumer)
+      open.push(consumer)
+    }
+  }
+  return members
+}
+
+export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
+
+/**
+ * The state of a wave, derived from its members' states: active ones take precedence, then those that need a person, then
+ * failures.
+ */
+export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
+  const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
+  if (has("planning", "applying")) return "running"
+  if (has("waiting_approval", "approved")) return "waiting_approval"
+  if (has("failed")) return "failed"
+  if (has("cancelled")) return "cancelled"
+  return has("waiting") ? "waiting" : "succeeded"
+}

@@ -1,0 +1,97 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { retention, type RetentionPeriod } from "../../../schema/records/Retention.ts"
+import { AgentFileRemoval } from "../../running/agent/AgentFileRemoval.ts"
+import { AuditRemoval } from "../../base/audit/AuditRemoval.ts"
+import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { TokenRenewals } from "../../inputs/connection/TokenRenewals.ts"
+import { releaseEmptyPages } from "../../base/database/EmptyPages.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { cleanUpBuilds } from "../../ledger/build/BuildCleanup.ts"
+import { DeferredFollows } from "../../commands/capsule/DeferredFollows.ts"
+import { DriftSchedule } from "../../commands/capsule/DriftSchedule.ts"
+import { OutdatedPlans } from "../../running/execution/OutdatedPlans.ts"
+import { Receipts } from "../../base/idempotency/Receipts.ts"
+import { now } from "../../base/Identity.ts"
+import { GoneAgents } from "../../running/agent-pool/GoneAgents.ts"
+import { ProvidedMarks } from "../../running/agent-pool/ProvidedMarks.ts"
+import { RecordRemoval } from "../retention/RecordRemoval.ts"
+import { StoredBytes } from "../retention/StoredBytes.ts"
+import { RunGroups } from "../../running/run-group/RunGroups.ts"
+import { SourceSchedule } from "../../commands/source/SourceSchedule.ts"
+import { LogRemoval } from "../../ledger/run/LogRemoval.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { StateUploads } from "../../ledger/state/StateUploads.ts"
+
+/** How often the service cleans up. */
+const interval: Duration.Input = "1 minute"
+
+const before = ({ after }: RetentionPeriod) =>
+  Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
+
+/** Expires plans that were not applied in time: reviewable ones, and approved ones that were never used. */
+export const expirePlans = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
+})
+
+/** Receipts past the idempotency window, and syncs that found nothing. */
+export const purge = Effect.gen(function* () {
+  const receipts = yield* Receipts
+  yield* receipts.purge(yield* before(retention.idempotency))
+  yield* (yield* RunLedger).purgeQuiet(yield* before(retention.quietLook))
+})
+
+const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
+  Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
+
+/** Runs every task that is due, once. */
+const turn = Effect.gen(function* () {
+  const schedule = yield* SourceSchedule
+  const follows = yield* DeferredFollows
+  const held = yield* HeldValues
+  const drift = yield* DriftSchedule
+  const tokens = yield* TokenRenewals
+  const groups = yield* RunGroups
+  const logs = yield* LogRemoval
+  const audit = yield* AuditRemoval
+  const records = yield* RecordRemoval
+  yield* guarded("supersede plans of another tool", (yield* OutdatedPlans).supersede)
+  yield* guarded("supersede plans of replaced credentials", (yield* ProvidedMarks).voidReplaced)
+  yield* guarded("expire plans", expirePlans)
+  yield* guarded("sync due Sources", schedule.syncDue)
+  yield* guarded("follow lanes", follows.followAll)
+  yield* guarded("check drift", drift.checkDue)
+  yield* guarded("go on with updates", groups.advanceAll)
+  yield* guarded("purge", purge)
+  yield* guarded("erase unused states", (yield* StateUploads).eraseUnused)
+  yield* guarded("release replaced values", held.release)
+  yield* guarded("revoke tokens", tokens.revokeEnded)
+  yield* guarded("forget agents", (yield* GoneAgents).forget)
+  yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
+  yield* cleanUpBuilds
+  // Done last: after months there may be much to do, and nothing is waiting for it.
+  yield* guarded("remove logs", logs.removeSome)
+  yield* guarded("remove audit events", audit.removeSome)
+  yield* guarded("remove records", records.removeSome)
+  yield* guarded("count stored bytes", (yield* StoredBytes).measureSometimes)
+  yield* guarded("release empty pages", releaseEmptyPages)
+})
+
+type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R>
+
+export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
+
+/** When cleanup runs. A host that triggers it manually, such as a test, provides its own schedule. */
+export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/cleanup/CleanupRhythm", {
+  defaultValue: () => atStartAndEveryMinute
+})
+
+/** Runs in the background for as long as the service does. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const rhythm = yield* CleanupRhythm
+    yield* Effect.forkScoped(rhythm(turn))
+  })
+)

@@ -1,0 +1,205 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { periodOfKind, retention, type RetainedKindName } from "../../../schema/records/Retention.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { serviceContext } from "../../Command.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
+import { makeCooldown } from "../../base/Cooldown.ts"
+import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
+import { type LookedAt, type RemovableRecords, recordCandidates, removableNow } from "./RecordCandidates.ts"
+import { removeRecords } from "./RecordDeletion.ts"
+import type { NeedReason, RetainedKind } from "./RetainedKind.ts"
+import { retainedKinds } from "./RetainedKinds.ts"
+import { TallyRow } from "./TallyRow.ts"
+
+/** Lets writers go first between two steps. */
+const pause = "5 millis"
+/** Number of steps per cleanup turn; the cleanup has other work to do. */
+const stepsOfTurn = 100
+/** The next pass begins a day after the previous one: each pass leaves an audit event. */
+const cooldown = Duration.toMillis("1 day")
+
+/** Records of one kind that are kept although their period has expired. */
+export interface KeptRecords {
+  readonly kind: RetainedKindName
+  readonly reason: NeedReason
+  readonly records: number
+}
+
+export interface RecordSurvey {
+  readonly removable: ReadonlyArray<RemovableRecords>
+  readonly kept: ReadonlyArray<KeptRecords>
+}
+
+/** The progress of a pass over all kinds. */
+interface Pass {
+  kind: number
+  after: LookedAt | undefined
+}
+
+const sumOf = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)
+
+const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<RemovableRecords> =>
+  [...Map.groupBy(parts, ({ kind, workspaceId }) => `${kind} ${workspaceId}`).values()].flatMap((same) =>
+    same.slice(0, 1).map(({ kind, workspaceId }) => ({
+      kind,
+      workspaceId,
+      records: sumOf(same.map(({ records }) => records)),
+      bytes: sumOf(same.map(({ bytes }) => bytes))
+    }))
+  )
+
+/**
+ * Removes records whose period has expired and that nothing needs (`RetainedKinds`). A step removes a few records of one kind and
+ * counts them, in one short transaction; at the end of a pass, the counts become an audit event for each Workspace. The process
+ * may die between any two steps: the counts are preserved, and the next pass continues with them.
+ */
+export class RecordRemoval extends Context.Service<
+  RecordRemoval,
+  {
+    /** What would be removed now, by kind and Workspace, and what would be kept, by kind and reason. */
+    readonly survey: Effect.Effect<RecordSurvey>
+    /** Removes everything that may be removed, and returns what was removed by kind and Workspace. */
+    readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
+    /** Removes some of what may be removed, for the background cleanup. */
+    readonly removeSome: Effect.Effect<void>
+  }
+>()("svc/actors/retention/RecordRemoval") {
+  static readonly layer = Layer.effect(
+    RecordRemoval,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const killPoint = yield* KillPoint
+      const { periods } = yield* RetentionSettings
+
+      const before = ({ name }: RetainedKind) =>
+        Effect.map(Clock.currentTimeMillis, (millis) => {
+          const period = periodOfKind[name]
+          const after = period === "planFile" ? undefined : periods[period]
+          return new Date(millis - Duration.toMillis(after ?? retention[period].after)).toISOString()
+        })
+
+      const count = Effect.fnUntraced(function* (removed: ReadonlyArray<RemovableRecords>) {
+        for (const { bytes, kind, records, workspaceId } of removed) {
+          yield* sql`INSERT INTO retention_tallies ${TallyRow.values(sql, { workspace_id: workspaceId, kind, records, bytes })}
+            ON CONFLICT (workspace_id, kind) DO UPDATE SET records = retention_tallies.records + excluded.records,
+              bytes = retention_tallies.bytes + excluded.bytes`
+        }
+      })
+
+      /** Writes an audit event for each Workspace covering everything that was counted. */
+      const conclude = Effect.gen(function* () {
+        const tallies = yield* TallyRow.rows(sql)`SELECT * FROM retention_tallies ORDER BY workspace_id, kind`
+        for (const [workspaceId, of] of Map.groupBy(tallies, ({ workspace_id }) => workspace_id)) {
+          yield* audit.append({
+            workspaceId,
+            actor: serviceContext.actor,
+            action: "retention.remove",
+            target: { kind: "workspace", id: workspaceId },
+            data: {
+              ...Object.fromEntries(of.map(({ kind, records }) => [kind, records])),
+              bytes: sumOf(of.map(({ bytes }) => bytes))
+            }
+          })
+        }
+        yield* sql`DELETE FROM retention_tallies`
+      }).pipe(transaction(sql), Effect.withSpan("RecordRemoval.conclude"))
+
+      /** What one step removed; `undefined` when the pass is over. */
+      const step = Effect.fnUntraced(function* (
+        pass: Pass
+      ): Effect.fn.Return<ReadonlyArray<RemovableRecords> | undefined> {
+        const kind = retainedKinds[pass.kind]
+        if (kind === undefined) return undefined
+        const until = yield* before(kind)
+        // Most checks find nothing, and a transaction would cost every other writer a commit.
+        const { ids, next } = yield* Effect.orDie(recordCandidates(read, kind, until, pass.after))
+        const { isOver, removed } =
+          ids.length === 0
+            ? { removed: [], isOver: true }
+            : yield* removeRecords(sql, kind, until, ids).pipe(
+                Effect.tap((step) => count(step.removed)),
+                transaction(sql)
+              )
+        if (ids.length > 0) yield* killPoint("retention.removed")
+        if (isOver) pass.after = next
+        if (isOver && next === undefined) pass.kind += 1
+        return removed
+      })
+
+      const isCounted = Effect.orDie(
+        Effect.map(read`SELECT 1 AS one FROM retention_tallies LIMIT 1`, (rows) => rows.length > 0)
+      )
+      const end = Effect.gen(function* () {
+        if (!(yield* isCounted)) return
+        yield* killPoint("retention.passed")
+        yield* conclude
+      })
+
+      const surveyOf = Effect.fnUntraced(function* (kind: RetainedKind) {
+        const until = yield* before(kind)
+        const removable: Array<RemovableRecords> = []
+        const kept = new Map<NeedReason, number>()
+        let after: LookedAt | undefined
+        do {
+          const found = yield* recordCandidates(read, kind, until, after)
+          for (const [reason, records] of found.kept) kept.set(reason, (kept.get(reason) ?? 0) + records)
+          const sizes = found.ids.length === 0 ? [] : yield* removableNow(read, kind, until, found.ids)
+          for (const { own_bytes, part_bytes, workspace_id } of sizes) {
+            removable.push({ kind: kind.name, workspaceId: workspace_id, records: 1, bytes: own_bytes + part_bytes })
+          }
+          after = found.next
+          yield* Effect.sleep(pause)
+        } while (after !== undefined)
+        return { removable, kept: [...kept].map(([reason, records]) => ({ kind: kind.name, reason, records })) }
+      }, Effect.orDie)
+
+      const survey = Effect.map(Effect.forEach(retainedKinds, surveyOf), (surveys) => ({
+        removable: inTotal(surveys.flatMap(({ removable }) => removable)),
+        kept: surveys.flatMap(({ kept }) => kept)
+      })).pipe(Effect.withSpan("RecordRemoval.survey"))
+
+      /** One pass without pauses. */
+      const passOver = Effect.gen(function* () {
+        const pass: Pass = { kind: 0, after: undefined }
+        const removed: Array<RemovableRecords> = []
+        for (;;) {
+          const found = yield* step(pass)
+          if (found === undefined) return inTotal(removed)
+          removed.push(...found)
+          yield* Effect.sleep(pause)
+        }
+      })
+
+      const removeAll = Effect.gen(function* () {
+        const removed: Array<RemovableRecords> = []
+        // A reference to a record may have been removed after the record was examined.
+        for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
+        yield* end
+        return inTotal(removed)
+      }).pipe(Effect.withSpan("RecordRemoval.removeAll"))
+
+      let background: Pass = { kind: 0, after: undefined }
+      const turn = Effect.gen(function* () {
+        const pass = background
+        for (let steps = 0; steps < stepsOfTurn; steps++) {
+          if ((yield* step(pass)) === undefined) {
+            yield* end
+            if (background === pass) background = { kind: 0, after: undefined }
+            return true
+          }
+          yield* Effect.sleep(pause)
+        }
+        return false
+      })
+      const afterCooldown = makeCooldown(cooldown)
+      const removeSome = afterCooldown(turn).pipe(Effect.withSpan("RecordRemoval.removeSome"))
+
+      return RecordRemoval.of({ survey, removeAll, removeSome })
+    })
+  )
+}

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test"
+import { claimedChallenge } from "../../../../actors/access/account/PasskeyChallenges.ts"
+
+const answer = (data: unknown) => Buffer.from(JSON.stringify(data)).toString("base64url")
+const challenge = "c".repeat(43)
+
+test("a response claims the challenge that it names", () => {
+  expect(claimedChallenge(answer({ challenge, origin: "https://svc.example.com" }))).toBe(challenge)
+  expect(claimedChallenge(answer({ challenge, crossOrigin: false }))).toBe(challenge)
+})
+
+test("a response from another site's frame claims no challenge, and neither does an unreadable one", () => {
+  expect(claimedChallenge(answer({ challenge, crossOrigin: true }))).toBe("")
+  expect(claimedChallenge(answer({ challenge, topOrigin: "https://other.example.com" }))).toBe("")
+  expect(claimedChallenge(answer({}))).toBe("")
+  expect(claimedChallenge(answer({ challenge: 1 }))).toBe("")
+  expect(claimedChallenge(Buffer.from("{").toString("base64url"))).toBe("")
+  expect(claimedChallenge("*")).toBe("")
+})

@@ -1,0 +1,76 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { PasswordCost } from "../../../../actors/access/account/PasswordHashing.ts"
+import { Passwords, passwordRefusal } from "../../../../actors/access/account/Passwords.ts"
+import { suite } from "../../../support/Effect.ts"
+
+// At the shipped cost; other tests hash at a lower one.
+const it = suite(Passwords.layer.pipe(Layer.provide(Layer.succeed(PasswordCost, PasswordCost.defaultValue()))))
+afterAll(it.dispose)
+
+const secret = (text: string) => Redacted.make(text)
+
+it.live("hashes with argon2id at the set cost and verifies only the same password", () =>
+  Effect.gen(function* () {
+    const passwords = yield* Passwords
+    const hash = yield* passwords.hash(secret("correct horse battery"))
+    expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$")
+    expect(yield* passwords.verify(secret("correct horse battery"), hash)).toBe(true)
+    expect(yield* passwords.verify(secret("correct horse batterz"), hash)).toBe(false)
+    expect(yield* passwords.verify(secret("correct horse battery "), hash)).toBe(false)
+    expect(passwords.isOutdated(hash)).toBe(false)
+    expect(passwords.isOutdated(hash.replace("m=19456", "m=8192"))).toBe(true)
+  })
+)
+
+it.live("for an unknown account, compares against a hash of the same cost that no password matches", () =>
+  Effect.gen(function* () {
+    const passwords = yield* Passwords
+    expect(yield* passwords.verify(secret("anything at all"), undefined)).toBe(false)
+    expect(yield* passwords.verify(secret("x"), undefined)).toBe(false)
+  })
+)
+
+it.live("Unicode forms of one password are equivalent", () =>
+  Effect.gen(function* () {
+    const passwords = yield* Passwords
+    const hash = yield* passwords.hash(secret("caf\u00e9 caf\u00e9 caf\u00e9"))
+    expect(yield* passwords.verify(secret("cafe\u0301 cafe\u0301 cafe\u0301"), hash)).toBe(true)
+  })
+)
+
+it.live("refuses passwords that are short, long, common or contain NUL, and quotes none of them", () =>
+  Effect.sync(() => {
+    for (const wrong of [
+      "",
+      "eleven char",
+      "é".repeat(11),
+      "a".repeat(257),
+      "é".repeat(129),
+      "with a \u0000 in it",
+      "PasswordPassword"
+    ]) {
+      const refusal = passwordRefusal(secret(wrong))
+      expect(refusal?.code).toBe("invalid_request")
+      if (wrong !== "") expect(refusal?.message).not.toContain(wrong)
+    }
+    for (const fine of ["twelve chars", "a".repeat(256).replace(/a$/, "b"), "パスワードは十二文字です"]) {
+      expect(passwordRefusal(secret(fine))).toBeUndefined()
+    }
+  })
+)
+
+it.live("with eighteen running and waiting, further requests are told to retry later", () =>
+  Effect.gen(function* () {
+    const passwords = yield* Passwords
+    const outcomes = yield* Effect.forEach(
+      Array.from({ length: 21 }, (_, n) => n),
+      (n) => Effect.result(passwords.verify(secret(`password ${n}`), undefined)),
+      { concurrency: "unbounded" }
+    )
+    const refused = outcomes.flatMap((outcome) => (Result.isFailure(outcome) ? [outcome.failure] : []))
+    expect(refused.length).toBe(3)
+    for (const error of refused) expect(error).toMatchObject({ code: "rate_limited", retryAfter: 5 })
+    expect(yield* passwords.verify(secret("later"), undefined)).toBe(false)
+  })
+)

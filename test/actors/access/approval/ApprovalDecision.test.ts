@@ -1,0 +1,297 @@
+import { describe, expect, test } from "bun:test"
+import {
+  type ApprovalFacts,
+  approvalProblem,
+  type BindingRule,
+  decideApproval,
+  type GivenApproval,
+  uselessBecause
+} from "../../../../actors/access/approval/ApprovalDecision.ts"
+import { waitingWords } from "../../../../actors/access/approval/ApprovalWords.ts"
+import type { ApprovalProblem, Approver, AuthorPart } from "../../../../schema/records/Approval.ts"
+import { ApprovalRuleId, Subject, TeamId } from "../../../../schema/records/Ids.ts"
+import type { Role, SubjectKind } from "../../../../schema/records/Workspace.ts"
+
+const letters = (letter: string) => letter.repeat(24)
+const subject = (letter: string) => Subject.make(`usr_${letters(letter)}`)
+const sre = TeamId.make(`team_${letters("s")}`)
+const ruleId = (letter: string) => ApprovalRuleId.make(`apr_${letters(letter)}`)
+
+const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
+  id: ruleId("a"),
+  approvers: 1,
+  role: "admin",
+  planAuthorCounts: true,
+  commitAuthorCounts: true,
+  automationCounts: false,
+  ...changes
+})
+
+/** The people in the model, by the properties that a rule can require. */
+interface Someone {
+  readonly approver: Approver
+  readonly kind: SubjectKind
+  readonly role: Role | undefined
+  readonly inTeam: boolean
+}
+
+const startedBy = (approver: Approver): ApprovalFacts["planAuthors"] => new Map([[approver, "starter"]])
+
+const plans = subject("p")
+const commits = subject("c")
+const people: ReadonlyArray<Someone> = [
+  { approver: plans, kind: "person", role: "admin", inTeam: true },
+  { approver: commits, kind: "person", role: "owner", inTeam: false },
+  { approver: subject("a"), kind: "person", role: "admin", inTeam: false },
+  { approver: subject("o"), kind: "person", role: "owner", inTeam: true },
+  { approver: subject("m"), kind: "person", role: "member", inTeam: true },
+  { approver: subject("g"), kind: "person", role: undefined, inTeam: true },
+  { approver: subject("b"), kind: "automation", role: "admin", inTeam: true },
+  { approver: "service", kind: "automation", role: undefined, inTeam: false }
+]
+
+const given = ({ approver, inTeam, kind, role }: Someone): GivenApproval => ({
+  approver,
+  kind,
+  role,
+  teamIds: new Set(inTeam ? [sre] : []),
+  behind: []
+})
+
+const facts = (
+  rules: ReadonlyArray<BindingRule>,
+  approvals: ReadonlyArray<GivenApproval>,
+  changes: Partial<ApprovalFacts> = {}
+): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
+
+/**
+ * The same rules as an independent model: whom each sentence in the documentation excludes, expressed only with set operations.
+ */
+const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
+  if (rules.length === 0) return approvers.length > 0
+  return rules.every((each) => {
+    const ranks = ["viewer", "member", "admin", "owner"]
+    const left = new Set(approvers)
+    for (const one of approvers) {
+      const excluded = [
+        one.approver !== "service" && ranks.indexOf(one.role ?? "nobody") < ranks.indexOf(each.role),
+        each.teamId !== undefined && !one.inTeam,
+        !each.planAuthorCounts && one.approver === plans,
+        !each.commitAuthorCounts && one.approver === commits,
+        !each.automationCounts && one.kind === "automation"
+      ]
+      if (excluded.some(Boolean)) left.delete(one)
+    }
+    return left.size >= each.approvers
+  })
+}
+
+/** Every combination of a rule's fields: 3 x 2 x 2 x 2 x 2 x 2 = 96. */
+const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =>
+  (["admin", "owner"] as const).flatMap((role) =>
+    [undefined, sre].flatMap((teamId) =>
+      [true, false].flatMap((planAuthorCounts) =>
+        [true, false].flatMap((commitAuthorCounts) =>
+          [true, false].map((automationCounts) =>
+            rule({
+              approvers,
+              role,
+              ...(teamId === undefined ? {} : { teamId }),
+              planAuthorCounts,
+              commitAuthorCounts,
+              automationCounts
+            })
+          )
+        )
+      )
+    )
+  )
+)
+
+/** Every subset of the people above. */
+const sets = Array.from({ length: 2 ** people.length }, (_, bits) =>
+  people.filter((_one, at) => (bits >> at) % 2 === 1)
+)
+
+describe("an approval decision agrees with the model", () => {
+  test("for each of 96 rules and each set of approvers", () => {
+    expect(combinations).toHaveLength(96)
+    const wrong = combinations.flatMap((each) =>
+      sets.flatMap((approvers) => {
+        const { state } = decideApproval(facts([each], approvers.map(given)))
+        return (state === "approved") === modelApproves([each], approvers) ? [] : [{ each, approvers }]
+      })
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test("for pairs of rules that must both be met", () => {
+    const other = combinations.map((each) => ({ ...each, id: ruleId("b") }))
+    const some = sets.filter((approvers) => approvers.length <= 4)
+    const wrong = combinations.flatMap((each, at) => {
+      const pair = [each, other[(at * 37 + 11) % other.length] ?? each]
+      return some.flatMap((approvers) => {
+        const { state } = decideApproval(facts(pair, approvers.map(given)))
+        return (state === "approved") === modelApproves(pair, approvers) ? [] : [{ pair, approvers }]
+      })
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test("another approval never invalidates an earlier one, and whatever the rule still lacks is reported as missing", () => {
+    for (const each of combinations) {
+      for (const approvers of sets) {
+        const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
+        const [tally] = tallies
+        expect(tally?.missing).toBe(Math.max(0, each.approvers - (tally?.approvedBy.length ?? 0)))
+        if (state !== "approved") continue
+        expect(decideApproval(facts([each], people.map(given))).state).toBe("approved")
+      }
+    }
+  })
+})
+
+test("without a rule, the first approval is enough, no matter who gave it", () => {
+  expect(decideApproval(facts([], [])).state).toBe("waiting")
+  for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
+})
+
+test("somebody who approves twice counts once", () => {
+  const owner = {
+    approver: subject("o"),
+    kind: "person",
+    role: "owner",
+    teamIds: new Set<TeamId>(),
+    behind: []
+  } as const
+  expect(decideApproval(facts([rule({ approvers: 2 })], [owner, owner])).state).toBe("waiting")
+})
+
+const rightsLost: ReadonlyArray<readonly [string, Partial<GivenApproval>, ApprovalProblem]> = [
+  ["left the Workspace", { role: undefined }, "no_member"],
+  ["was lowered to member", { role: "member" }, "role"],
+  ["left the team", { teamIds: new Set() }, "team"]
+]
+
+for (const [why, lost, problem] of rightsLost) {
+  test(`an approval lapses when its approver ${why}`, () => {
+    const approval: GivenApproval = {
+      approver: subject("o"),
+      kind: "person",
+      role: "admin",
+      teamIds: new Set([sre]),
+      behind: []
+    }
+    const binding = [rule({ teamId: sre })]
+    expect(decideApproval(facts(binding, [approval])).state).toBe("approved")
+    const decision = decideApproval(facts(binding, [{ ...approval, ...lost }]))
+    expect(decision.state).toBe("lapsed")
+    expect([...decision.lapsed.values()]).toEqual([problem])
+    expect(waitingWords(decision, new Map([[sre, "sre"]]))).toContain(
+      "1 more approval by admins and owners of the team sre"
+    )
+  })
+}
+
+test("if a commit's authors do not count, nobody counts while its authors are unknown", () => {
+  const strict = rule({ commitAuthorCounts: false })
+  const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
+  expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(
+    "commit_author_unknown"
+  )
+  expect(approvalProblem(rule(), owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBeUndefined()
+})
+
+test("the service cannot approve its own plan if a plan's author does not count", () => {
+  const service: GivenApproval = {
+    approver: "service",
+    kind: "automation",
+    role: undefined,
+    teamIds: new Set(),
+    behind: []
+  }
+  const own = { planAuthors: startedBy("service") }
+  const named = rule({ automationCounts: true })
+  expect(decideApproval(facts([named], [service], own)).state).toBe("approved")
+  expect(decideApproval(facts([{ ...named, planAuthorCounts: false }], [service], own)).state).toBe("lapsed")
+  expect(decideApproval(facts([rule()], [service], own)).state).toBe("lapsed")
+})
+
+test("an approval that counts for one of several rules is accepted", () => {
+  const [, , admin] = people.map(given)
+  if (admin === undefined) throw new Error("no admin")
+  const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]
+  const authors = { planAuthors: startedBy(plans), commitAuthors: new Set<Subject>() }
+  expect(uselessBecause(both, admin, authors)).toBeUndefined()
+  expect(uselessBecause([rule({ role: "owner" })], admin, authors)).toBe("role")
+  expect(uselessBecause([], admin, authors)).toBeUndefined()
+})
+
+const maker = subject("x")
+const minter = subject("y")
+const robot = subject("r")
+
+/** Who answers for the plan and who approves it, by hand: none of the authors counts where the author does not count. */
+const authorship: ReadonlyArray<
+  readonly [
+    title: string,
+    planAuthors: ReadonlyArray<readonly [Approver, AuthorPart]>,
+    approver: Subject,
+    behind: ReadonlyArray<Subject>,
+    problem: ApprovalProblem | undefined
+  ]
+> = [
+  ["the starter", [[plans, "starter"]], plans, [], "plan_author"],
+  ["somebody else", [[plans, "starter"]], minter, [], undefined],
+  [
+    "the maker of the automation that started it",
+    [
+      [robot, "starter"],
+      [maker, "automation"]
+    ],
+    maker,
+    [],
+    "automation_author"
+  ],
+  [
+    "who turned on the auto-update",
+    [
+      ["service", "starter"],
+      [maker, "auto_update"]
+    ],
+    maker,
+    [],
+    "auto_update_author"
+  ],
+  ["an automation that the starter made", [[plans, "starter"]], robot, [plans], "author_automation"],
+  [
+    "an automation of whoever turned on the auto-update",
+    [
+      ["service", "starter"],
+      [maker, "auto_update"]
+    ],
+    robot,
+    [minter, maker],
+    "author_automation"
+  ],
+  ["an automation of somebody else", [[plans, "starter"]], robot, [minter], undefined],
+  ["an automation of an author of the commit", [[plans, "starter"]], robot, [commits], "author_automation"]
+]
+
+for (const [title, planAuthors, approver, behind, problem] of authorship) {
+  test(`an approval by ${title} ${problem === undefined ? "counts" : "does not count"}`, () => {
+    const approval: GivenApproval = {
+      approver,
+      kind: behind.length > 0 ? "automation" : "person",
+      role: "owner",
+      teamIds: new Set(),
+      behind
+    }
+    const strict = rule({ planAuthorCounts: false, commitAuthorCounts: false, automationCounts: true })
+    const authors = { planAuthors: new Map(planAuthors), commitAuthors: new Set([commits]) }
+    expect(approvalProblem(strict, approval, authors)).toBe(problem)
+    expect(approvalProblem({ ...strict, planAuthorCounts: true, commitAuthorCounts: true }, approval, authors)).toBe(
+      undefined
+    )
+  })
+}

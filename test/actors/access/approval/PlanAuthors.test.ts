@@ -1,0 +1,272 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { ApprovalRules } from "../../../../actors/access/approval/ApprovalRules.ts"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { AutomationMembers } from "../../../../actors/access/member/AutomationMembers.ts"
+import { AutomationTokens } from "../../../../actors/access/member/AutomationTokens.ts"
+import { Members } from "../../../../actors/access/member/Members.ts"
+import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { Teams } from "../../../../actors/access/team/Teams.ts"
+import type { CommandContext } from "../../../../schema/commands/Command.ts"
+import type { ApprovalProblem } from "../../../../schema/records/Approval.ts"
+import type { CapsuleId, RunId } from "../../../../schema/records/Ids.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { active, freshKey, planned, settled, stepped } from "../../../support/Journey.ts"
+import { newMember, TestPlane } from "../../../support/TestPlane.ts"
+import {
+  admin,
+  approvalSuite,
+  approve,
+  ownerScope,
+  ruled,
+  standing,
+  subjectOf,
+  tokenOf
+} from "../../support/ApprovalSteps.ts"
+import { newCommit, pureModule } from "../../support/PureRunner.ts"
+
+const tests = approvalSuite()
+
+/** The rule "somebody else approves", under which a plan is never approved by its authors. */
+const someoneElse = ruled({ approvers: 1, planAuthorCounts: false })
+
+const scopeOf = (context: CommandContext) =>
+  Effect.map(TestPlane, ({ workspaceId }) => ({ workspaceId, acting: { subject: subjectOf(context) } }))
+
+/** An admin that never signs in, made by one person, acting with a token that another one minted. */
+const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter: CommandContext = maker) {
+  const scope = yield* scopeOf(maker)
+  const { subject } = yield* (yield* AutomationMembers).create(maker, scope, { displayName: "ci", role: "admin" })
+  const { token } = yield* (yield* AutomationTokens).create(minter, yield* scopeOf(minter), subject, {
+    name: "ci",
+    scopes: ["read", "write"],
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString()
+  })
+  const context: CommandContext = {
+    actor: { kind: "token", subject, tokenId: token.token_id },
+    actorKey: token.token_id
+  }
+  return context
+})
+
+/** The reason why an approval of this person does not count; `undefined` if it does. The page and the refusal agree. */
+const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandContext) {
+  const run = yield* (yield* Runs).read(planId)
+  const { own } = yield* standing(run.id, approver)
+  if (own.problem === undefined) return undefined
+  expect((yield* Effect.flip(approve(approver, run))).code).toBe("permission_denied")
+  return own.problem
+})
+
+const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleId: CapsuleId) {
+  return yield* settled((yield* (yield* Capsules).plan(starter, capsuleId, undefined)).value.id)
+})
+
+describe("an author of a plan does not count where a rule wants somebody else", () => {
+  tests.live("whoever makes the automation that starts a plan, or mints its token, is an author", () =>
+    Effect.gen(function* () {
+      const { capsuleId } = yield* planned("automation", pureModule)
+      yield* someoneElse
+      const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
+      const own = yield* automationOf(maker)
+      const shared = yield* automationOf(maker, minter)
+      // An automation that an automation made: its people are those of its maker.
+      const nested = yield* automationOf(own, owner)
+      const rows: ReadonlyArray<
+        readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
+      > = [
+        ["the person who started it", maker, maker, "plan_author"],
+        ["the person whose token started it", tokenOf(maker), maker, "plan_author"],
+        ["another person", maker, other, undefined],
+        ["the maker of the automation", own, maker, "automation_author"],
+        ["another person than the maker", own, other, undefined],
+        ["the maker, when somebody else minted the token", shared, maker, "automation_author"],
+        ["who minted the token", shared, minter, "automation_author"],
+        ["the maker of the maker", nested, maker, "automation_author"]
+      ]
+      for (const [title, starter, approver, expected] of rows) {
+        const plan = yield* plannedBy(starter, capsuleId)
+        expect([title, yield* problemOf(plan.id, approver)]).toEqual([title, expected])
+      }
+      const plan = yield* plannedBy(shared, capsuleId)
+      const { authors } = yield* standing(plan.id)
+      expect(authors[0]).toEqual({ subject: subjectOf(shared), part: "starter" })
+      expect(new Set(authors.slice(1).map(({ part, subject }) => `${part} ${subject}`))).toEqual(
+        new Set([`automation ${subjectOf(maker)}`, `automation ${subjectOf(minter)}`])
+      )
+      expect((yield* approve(other, plan)).status).toBe("succeeded")
+    })
+  )
+
+  tests.live("in every kind of plan", () =>
+    Effect.gen(function* () {
+      const { workspaceId } = yield* TestPlane
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const { capsule } = yield* active("kinds-of-plan", pureModule)
+      yield* someoneElse
+      const [maker, other] = [yield* admin, yield* admin]
+      const robot = yield* automationOf(maker)
+      const guard = Effect.map(capsules.read(capsule.id), ({ installConfigReAdoption }) => ({
+        expected: { authorityGuard: installConfigReAdoption.authorityGuard }
+      }))
+      const kinds = [
+        ["plan", Effect.map(capsules.plan(robot, capsule.id, undefined), ({ value }) => value)],
+        ["reconcile", Effect.map(capsules.reconcilePlan(robot, capsule.id, undefined), ({ value }) => value)],
+        [
+          "rollback",
+          Effect.flatMap(capsules.stateVersions(capsule.id, { limit: 1 }), ({ items: [first] }) =>
+            first === undefined ? Effect.die("no state") : runs.rollbackPlan(robot, first.id)
+          )
+        ],
+        [
+          "group",
+          Effect.gen(function* () {
+            // Only a stale Capsule is planned by a group.
+            yield* newCommit(capsule.id)
+            const { runGroup } = yield* capsules.planUpdate(robot, workspaceId, [capsule.id])
+            const [run] = yield* eventually(
+              Effect.map(runs.group(runGroup.id), (group) => group.runs),
+              (found) => found.length > 0
+            )
+            return run ?? (yield* Effect.die("no plan"))
+          })
+        ],
+        [
+          "configuration",
+          Effect.flatMap(guard, (expected) => capsules.configurationPlan(robot, capsule.id, expected, freshKey())).pipe(
+            Effect.map(({ value }) => value.run)
+          )
+        ],
+        ["destroy", Effect.map(capsules.destroyPlan(robot, capsule.id, undefined), ({ value }) => value)]
+      ] as const
+      for (const [title, start] of kinds) {
+        const plan = yield* settled((yield* start).id)
+        expect([title, plan.status]).toEqual([title, "waiting_approval"])
+        expect([title, yield* problemOf(plan.id, maker)]).toEqual([title, "automation_author"])
+        expect([title, yield* problemOf(plan.id, other)]).toEqual([title, undefined])
+        yield* runs.cancel(other, plan.id, "judged")
+      }
+      const plans = yield* RevisionPlans
+      const { value } = yield* plans.create(robot, capsule.id, { ref: "kinds-of-plan" }, freshKey())
+      const revision = yield* stepped(plans.reconcile(robot, value.id))
+      if (revision.planRunId === undefined) return yield* Effect.die("no plan")
+      const plan = yield* settled(revision.planRunId)
+      expect(yield* problemOf(plan.id, maker)).toBe("automation_author")
+    })
+  )
+
+  tests.live("whoever turns on or last changes the auto-update that starts a plan is an author", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsule } = yield* active("auto", pureModule)
+      yield* someoneElse
+      const [ann, bea, cleo, other] = [yield* admin, yield* admin, yield* admin, yield* admin]
+      const robot = yield* automationOf(cleo)
+      let commits = 0
+      const followed = Effect.gen(function* () {
+        commits += 1
+        yield* commit("auto", { ...pureModule, "notes.txt": `${commits}` })
+        yield* settled((yield* (yield* Sources).sync(ann, capsule.sourceId, {})).id)
+        const { resolvedCommit } = (yield* (yield* Sources).snapshots(capsule.sourceId, { limit: 1 })).items[0] ?? {}
+        const decision = yield* eventually(
+          Effect.map(capsules.autoUpdateDecisions(capsule.id, { limit: 1 }), ({ items }) => items[0]),
+          (found) => found?.reason === "approval" && found.resolvedCommit === resolvedCommit
+        )
+        if (decision?.runId === undefined) return yield* Effect.die("no plan")
+        return yield* (yield* Runs).read(decision.runId)
+      })
+      const set = (context: CommandContext, autoUpdate: { readonly enabled?: boolean; readonly apply?: boolean }) =>
+        capsules.update(context, capsule.id, { autoUpdate })
+      const author = "auto_update_author"
+      yield* set(ann, { enabled: true, apply: true })
+      const first = yield* followed
+      expect(yield* problemOf(first.id, ann)).toBe(author)
+      expect(yield* problemOf(first.id, bea)).toBeUndefined()
+      // A later change does not alter the authors of an earlier plan.
+      yield* set(bea, { apply: false })
+      yield* set(bea, { apply: true })
+      expect(yield* problemOf(first.id, ann)).toBe(author)
+      expect(yield* problemOf(first.id, bea)).toBeUndefined()
+      const second = yield* followed
+      expect(yield* problemOf(second.id, ann)).toBe(author)
+      expect(yield* problemOf(second.id, bea)).toBe(author)
+      expect(yield* problemOf(second.id, other)).toBeUndefined()
+      // Whoever turns it on again answers for it alone, with the people behind an automation.
+      yield* set(robot, { enabled: false })
+      yield* set(robot, { enabled: true, apply: true })
+      const third = yield* followed
+      expect(yield* problemOf(third.id, cleo)).toBe(author)
+      expect(yield* problemOf(third.id, ann)).toBeUndefined()
+      expect((yield* approve(ann, third)).status).toBe("succeeded")
+    })
+  )
+})
+
+describe("what an author changes between plan and approval", () => {
+  tests.live("an automation that an author made, or gave a token, is no second approver", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const { capsuleId } = yield* planned("second", pureModule)
+      const rule = yield* someoneElse
+      yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { automationCounts: true })
+      const [author, other] = [yield* admin, yield* admin]
+      const plan = yield* plannedBy(author, capsuleId)
+      expect(yield* problemOf(plan.id, yield* automationOf(author))).toBe("author_automation")
+      expect(yield* problemOf(plan.id, yield* automationOf(other, author))).toBe("author_automation")
+      const robot = yield* automationOf(other)
+      expect((yield* approve(robot, plan)).status).toBe("succeeded")
+      // What was behind the automation when it approved stays recorded.
+      expect((yield* standing(plan.id)).state).toBe("approved")
+    })
+  )
+
+  tests.live("a team counts as it is now, but never by an automation of the author", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const teams = yield* Teams
+      const { plan } = yield* planned("team", pureModule)
+      const scope = yield* ownerScope
+      const team = yield* teams.create(context, scope, { name: "leads", members: [] })
+      yield* ruled({ approvers: 1, planAuthorCounts: false, automationCounts: true, teamId: team.id })
+      const [robot, second] = [yield* automationOf(context), yield* newMember(workspaceId, context, "admin")]
+      expect(yield* problemOf(plan.id, second)).toBe("team")
+      yield* teams.update(context, scope, team.id, {
+        members: [subjectOf(context), subjectOf(robot), subjectOf(second)]
+      })
+      expect(yield* problemOf(plan.id, context)).toBe("plan_author")
+      expect(yield* problemOf(plan.id, robot)).toBe("author_automation")
+      // Another person who was added after the plan counts: teams are current, and the activity shows who added them.
+      expect((yield* approve(second, plan)).status).toBe("succeeded")
+    })
+  )
+
+  tests.live("rules and roles count as they are now: an owner who lowers a rule is shown in the activity", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const rules = yield* ApprovalRules
+      const { plan } = yield* planned("lowered", pureModule)
+      const rule = yield* ruled({ approvers: 2, planAuthorCounts: false })
+      const promoted = yield* newMember(workspaceId, context, "member")
+      expect(yield* problemOf(plan.id, promoted)).toBe("role")
+      yield* (yield* Members).update(context, yield* scopeOf(context), subjectOf(promoted), { role: "admin" })
+      expect((yield* approve(promoted, plan)).status).toBe("waiting_approval")
+      yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })
+      expect((yield* standing(plan.id)).state).toBe("approved")
+      yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 3 })
+      expect((yield* standing(plan.id)).state).toBe("waiting")
+    })
+  )
+
+  tests.live("without a rule one approval is enough, also that of the author", () =>
+    Effect.gen(function* () {
+      const { capsuleId } = yield* planned("no-rule", pureModule)
+      const maker = yield* admin
+      const plan = yield* plannedBy(yield* automationOf(maker), capsuleId)
+      expect((yield* approve(maker, plan)).status).toBe("succeeded")
+    })
+  )
+})

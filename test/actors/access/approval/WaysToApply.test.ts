@@ -1,0 +1,164 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { ApprovalRules } from "../../../../actors/access/approval/ApprovalRules.ts"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { type CapsuleId } from "../../../../schema/records/Ids.ts"
+import type { Run } from "../../../../schema/records/Run.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { active, applied, planned, replanned, settled } from "../../../support/Journey.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import {
+  admin,
+  applyRefused,
+  approvalSuite,
+  approve,
+  ownerScope,
+  ruled,
+  standing,
+  subjectOf,
+  tokenOf
+} from "../../support/ApprovalSteps.ts"
+import { newCommit, pureModule } from "../../support/PureRunner.ts"
+
+const tests = approvalSuite()
+
+/** One person with a session and a token cannot get the plan applied; a second person can. */
+const needsTwo = Effect.fnUntraced(function* (plan: Run) {
+  const { context } = yield* TestPlane
+  expect((yield* approve(context, plan)).status).toBe("waiting_approval")
+  expect((yield* approve(tokenOf(context), plan)).status).toBe("waiting_approval")
+  expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
+  expect(yield* standing(plan.id)).toMatchObject({
+    state: "waiting",
+    approvals: [{ approver: subjectOf(context), kind: "person" }],
+    rules: [{ approvedBy: [subjectOf(context)], missing: 1 }],
+    own: { status: "given" }
+  })
+  const second = yield* admin
+  expect((yield* standing(plan.id, second)).own).toEqual({ status: "counts" })
+  expect((yield* approve(second, plan)).status).toBe("succeeded")
+  const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
+  expect((yield* settled(value.id)).status).toBe("succeeded")
+})
+
+describe("every way to apply needs the approvals that the rules require", () => {
+  tests.live("an install, by a person and by their token", () =>
+    Effect.gen(function* () {
+      yield* ruled()
+      yield* needsTwo((yield* planned("install", pureModule)).plan)
+    })
+  )
+
+  tests.live("a plan, a plan that reverts drift, a rollback and a destroy plan", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const { capsule } = yield* active("kinds", pureModule)
+      yield* ruled()
+      yield* needsTwo(yield* replanned(capsule.id))
+      yield* needsTwo(yield* settled((yield* capsules.reconcilePlan(context, capsule.id, undefined)).value.id))
+      const { items } = yield* capsules.stateVersions(capsule.id, { limit: 10 })
+      const first = items.at(-1)
+      if (first === undefined) return yield* Effect.die("no state")
+      yield* needsTwo(yield* settled((yield* runs.rollbackPlan(context, first.id)).id))
+      yield* needsTwo(yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id))
+    })
+  )
+
+  tests.live("a group, its waves, and the retry of a Capsule in the group", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const { capsule } = yield* active("group", pureModule)
+      yield* ruled()
+      yield* newCommit(capsule.id)
+      const { runGroup } = yield* capsules.planUpdate(context, workspaceId)
+      const planOf = (id: CapsuleId) =>
+        eventually(
+          Effect.map(runs.group(runGroup.id), (group) =>
+            group.runs.find((run) => run.capsuleId === id && run.status === "waiting_approval")
+          ),
+          (run) => run !== undefined
+        )
+      const plan = yield* planOf(capsule.id)
+      if (plan === undefined) return yield* Effect.die("no plan")
+      expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
+      expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
+      expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
+      // Another plan for the same Capsule starts without an approval.
+      const again = yield* replanned(capsule.id)
+      expect(again.runGroupId).toBe(runGroup.id)
+      expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")
+      yield* runs.approveGroup(context, runGroup.id, {})
+      yield* runs.approveGroup(yield* admin, runGroup.id, {})
+      expect((yield* runs.read(again.id)).status).toBe("succeeded")
+      const { value } = yield* runs.apply(context, again.id, undefined)
+      expect((yield* settled(value.id)).status).toBe("succeeded")
+    })
+  )
+
+  tests.live("an auto-update waits, unless a rule names automation", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const { capsule } = yield* active("follow", pureModule)
+      yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+      const followed = Effect.fnUntraced(function* (text: string, decision: string) {
+        yield* commit("follow", { ...pureModule, "notes.txt": text })
+        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+        return yield* eventually(
+          Effect.map(capsules.autoUpdateDecisions(capsule.id, { limit: 1 }), ({ items }) => items[0]),
+          (found) => found?.reason === decision
+        )
+      })
+      const rule = yield* ruled({ approvers: 1 })
+      const waits = yield* followed("one", "approval")
+      expect(waits?.message).toContain("1 more approval by admins and owners")
+      if (waits?.runId === undefined) return yield* Effect.die("no plan")
+      const plan = yield* runs.read(waits.runId)
+      expect([plan.status, plan.trigger]).toEqual(["waiting_approval", "auto_update"])
+      expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
+      yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { automationCounts: true })
+      const taken = yield* followed("two", "applied")
+      const apply = yield* settled(taken?.runId ?? plan.id)
+      expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
+      // When automation is named alongside a person, it counts as one of two.
+      yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
+      const half = yield* followed("three", "approval")
+      expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([
+        { approver: "service", kind: "automation" }
+      ])
+      const rest = yield* runs.read(half?.runId ?? plan.id)
+      expect((yield* approve(context, rest)).status).toBe("succeeded")
+      expect((yield* applied(yield* replanned(capsule.id)).pipe(Effect.flip)).code).toBe("failed_precondition")
+    })
+  )
+})
+
+// No other code creates an apply or uses a plan, including the operator's commands.
+tests.live("and only one place in the code creates an apply", () =>
+  Effect.sync(() => {
+    const files = ["actors", "src", "runner"].flatMap((room) =>
+      readdirSync(room, { recursive: true, encoding: "utf8" }).flatMap((name) =>
+        /\.tsx?$/.test(name) ? [join(room, name)] : []
+      )
+    )
+    const using = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, "utf8"))).sort()
+    expect(using(/\.usePlan\(/)).toEqual(["actors/commands/capsule/CapsuleRuns.ts"])
+    expect(using(/\.createApply\(/)).toEqual([
+      "actors/commands/capsule/FollowedApply.ts",
+      "actors/commands/capsule/PlanCommands.ts"
+    ])
+    expect(using(/lifecycle\.approve\(/)).toEqual([
+      "actors/commands/capsule/FollowedApply.ts",
+      "actors/commands/run/RunBehavior.ts"
+    ])
+  })
+)

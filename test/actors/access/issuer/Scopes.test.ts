@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test"
+import { isSubset, parseScopes } from "../../../../actors/access/issuer/Scopes.ts"
+
+test("a list holds its distinct scopes, in order", () => {
+  expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
+  expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
+  expect(parseScopes("")).toEqual([])
+  expect(parseScopes("api:things/read")).toEqual(["api:things/read"])
+})
+
+test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f"])("%p holds no scope", (text) => {
+  expect(parseScopes(text)).toBeUndefined()
+})
+
+test("a subset contains only scopes from the whole", () => {
+  expect(isSubset([], [])).toBe(true)
+  expect(isSubset(["read"], ["write", "read"])).toBe(true)
+  expect(isSubset(["read", "write"], ["read"])).toBe(false)
+  expect(isSubset(["Read"], ["read"])).toBe(false)
+})

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test"
+import { invitationRefusal } from "../../../../actors/access/member/InvitationRights.ts"
+import type { Role } from "../../../../schema/records/Workspace.ts"
+
+const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
+
+/** The roles that a member may grant, by named address and by open link. */
+const grantable: ReadonlyArray<
+  readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
+> = [
+  ["owner", ["owner", "admin", "member", "viewer"], ["member", "viewer"]],
+  ["admin", ["admin", "member", "viewer"], ["member", "viewer"]],
+  ["member", [], []],
+  ["viewer", [], []],
+  [undefined, [], []]
+]
+
+test.each(grantable)(
+  "with the role %p a person may invite as %p to an address, and as %p by an open link",
+  (held, named, open) => {
+    const allowed = (isOpen: boolean) => roles.filter((role) => invitationRefusal(held, role, isOpen) === undefined)
+    expect(allowed(false)).toEqual([...named])
+    expect(allowed(true)).toEqual([...open])
+    for (const role of roles)
+      expect(invitationRefusal(held, role, true)?.code ?? "permission_denied").toBe("permission_denied")
+  }
+)

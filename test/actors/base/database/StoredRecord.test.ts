@@ -1,0 +1,128 @@
+import { expect } from "bun:test"
+import { Arbitrary, Effect, Result, Schema } from "effect"
+import {
+  isPlain,
+  isStoredAs,
+  storedJson,
+  storedRecord,
+  storedText
+} from "../../../../actors/base/database/StoredRecord.ts"
+import { RunLogEntry } from "../../../../schema/events/RunEvent.ts"
+import { AutoUpdateDecision } from "../../../../schema/records/AutoUpdate.ts"
+import { Capsule } from "../../../../schema/records/Capsule.ts"
+import { Connection } from "../../../../schema/records/Connection.ts"
+import { InstallConfig } from "../../../../schema/records/InstallConfig.ts"
+import { Interface } from "../../../../schema/records/Interface.ts"
+import { LeftOverState } from "../../../../schema/records/LeftOverState.ts"
+import { LatestRun, Run } from "../../../../schema/records/Run.ts"
+import { Source, SourceSnapshot } from "../../../../schema/records/Source.ts"
+import { Output, StateVersion } from "../../../../schema/records/StateVersion.ts"
+import { it } from "../../../support/Effect.ts"
+
+const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
+  AutoUpdateDecision,
+  Capsule,
+  Connection,
+  InstallConfig,
+  Interface,
+  LatestRun,
+  LeftOverState,
+  Output,
+  Run,
+  RunLogEntry,
+  Source,
+  SourceSnapshot,
+  StateVersion
+}
+
+const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
+
+/** Every value that differs from this one in exactly one place: a member that is missing, unknown or of the wrong type. */
+const damaged = (value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))
+  }
+  if (typeof value !== "object" || value === null) return wrong
+  return [
+    { ...value, unknown: 1 },
+    ...Object.entries(value).flatMap(([name, member]) => [
+      Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)),
+      ...damaged(member).map((other) => ({ ...value, [name]: other }))
+    ]),
+    ...wrong
+  ]
+}
+
+for (const [name, schema] of Object.entries(records)) {
+  it.live(`a ${name} is read without the parser, with the same result as the parser gives for anything stored`, () =>
+    Effect.gen(function* () {
+      expect(isPlain(schema)).toBe(true)
+      const read = storedRecord(schema)
+      const parse = Schema.decodeUnknownOption(schema)
+      const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 4, seed: 1 })
+      for (const sample of samples) {
+        const stored: unknown = JSON.parse(JSON.stringify(sample))
+        for (const one of [stored, ...damaged(stored)]) {
+          const found = Result.getSuccess(Result.try(() => read(one)))
+          expect(found).toEqual(parse(one))
+        }
+      }
+    })
+  )
+}
+
+/** The same value with all members in the opposite order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, reversed(member)])
+  )
+}
+
+for (const [name, schema] of Object.entries(records)) {
+  it.live(`a ${name} is written without the parser as the parser would write it, in the schema's order`, () =>
+    Effect.gen(function* () {
+      const write = storedText(schema)
+      const encode = Schema.encodeUnknownSync(Schema.fromJsonString(schema))
+      const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 4, seed: 2 })
+      for (const sample of samples) {
+        for (const one of [sample, reversed(sample), ...damaged(JSON.parse(JSON.stringify(sample)))]) {
+          const written = Result.getSuccess(Result.try(() => write(one)))
+          expect(written).toEqual(Result.getSuccess(Result.try(() => encode(one))))
+        }
+      }
+    })
+  )
+}
+
+it.live("text that is not JSON, and JSON that does not fit, is refused, and the refusal states the fault", () =>
+  Effect.sync(() => {
+    const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
+    expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
+    expect(() => read('{"labels":[1]}')).toThrow("labels")
+    expect(() => read("labels")).toThrow("JSON")
+  })
+)
+
+it.live("only a value created by the schema's own reader is known to have no other members", () =>
+  Effect.sync(() => {
+    const One = Schema.Struct({ name: Schema.String })
+    const Other = Schema.Struct({ name: Schema.String })
+    const made = storedRecord(One)({ name: "a", sealed: "b" })
+    expect(made).toEqual({ name: "a" })
+    expect(isStoredAs(made, One.ast)).toBe(true)
+    expect(isStoredAs(made, Other.ast)).toBe(false)
+    expect(isStoredAs({ ...made }, One.ast)).toBe(false)
+  })
+)
+
+it.live("a schema that converts its values is left to the parser", () =>
+  Effect.sync(() => {
+    const Dated = Schema.Struct({ at: Schema.DateFromString })
+    expect(isPlain(Dated)).toBe(false)
+    expect(storedRecord(Dated)({ at: "2026-01-01T00:00:00.000Z" }).at).toBeInstanceOf(Date)
+  })
+)

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test"
+import { models, sourceFiles } from "./support/Models.ts"
+
+const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
+const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
+
+/** Writes to a table owned by another folder. The list may only get shorter. */
+const exceptions: ReadonlyArray<string> = [
+  // Any folder may read roles; only their own commands change them.
+  "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
+  // The consumption of Outputs by Runs is a layer below the commands that create a dependency.
+  "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",
+  "actors/ledger/dependency/DependencyRules.ts writes dependencies of actors/ledger/consumption",
+  // A Source is deleted together with what was found in it.
+  "actors/commands/source/SourceRemoval.ts writes compatibility_reports of actors/ledger/source",
+  "actors/commands/source/SourceRemoval.ts writes source_snapshots of actors/ledger/source",
+  // When a Run ends, the plan saved by its execution becomes void.
+  "actors/ledger/run/RunLifecycle.ts writes run_plans of actors/running/execution",
+  // The incarnation is incremented where Runs are assigned an owner.
+  "actors/ledger/run/RunOwner.ts writes installation of src/database"
+]
+
+const writes = sourceFiles.flatMap(({ file, folder, text }) =>
+  [...text.matchAll(/\b(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b/g)].flatMap(([, table]) => {
+    const owner = ownerOf.get(table ?? "")
+    return owner === undefined || owner === folder ? [] : [`${file} writes ${table} of ${owner}`]
+  })
+)
+
+test("only the folder that owns a table writes to it", () => {
+  expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
+})
+
+test("values and changes belong to the table named in the statement", () => {
+  const differing = sourceFiles.flatMap(({ file, text }) =>
+    [
+      ...text.matchAll(
+        /\b(?:INSERT(?: OR \w+)? INTO ([a-z_]+) \$\{|UPDATE ([a-z_]+)\s+SET \$\{)(\w+)\.(?:values|changes)\(/g
+      )
+    ].flatMap(([, inserted, updated, constant]) =>
+      tableOf.get(constant ?? "") === (inserted ?? updated) ? [] : [`${file}: ${constant} for ${inserted ?? updated}`]
+    )
+  )
+  expect(differing).toEqual([])
+})
+
+test("whole rows are read with every column, and partial rows with the named columns", () => {
+  const differing = sourceFiles.flatMap(({ file, text }) => [
+    ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
+      tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
+        ? [`${file}: ${constant}.rows`]
+        : []
+    ),
+    ...[...text.matchAll(/\.some\(\s*\w+,([^)]*)\)`\s*SELECT (?:DISTINCT )?([\w\s,.]+?)\s+FROM\b/g)].flatMap(
+      ([, named, selected]) => {
+        const names = [...(named ?? "").matchAll(/"(\w+)"/g)].map((found) => found[1])
+        const columns = (selected ?? "").split(",").map((column) => column.trim().split(".").pop())
+        return names.sort().join() === columns.sort().join() ? [] : [`${file}: ${columns.join()} for ${names.join()}`]
+      }
+    )
+  ])
+  expect(differing).toEqual([])
+})
+
+const matching = (pattern: RegExp) => sourceFiles.flatMap(({ file, text }) => (pattern.test(text) ? [file] : []))
+
+test("rows are typed by models rather than by hand", () => {
+  expect(matching(/\b(?:sql|read|write|client)<[^`]*?>`|\.unsafe</)).toEqual([])
+  expect(matching(/\bsql\.(?:insert|update)\(/)).toEqual([])
+})

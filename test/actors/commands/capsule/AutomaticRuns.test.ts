@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer, Result, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { commandsTo } from "../../../../actors/Actor.ts"
+import { ActorHost } from "../../../../actors/Actor.ts"
+import { serviceContext } from "../../../../actors/Command.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { CapsuleActor } from "../../../../schema/commands/CapsuleActor.ts"
+import { RunGroupId } from "../../../../schema/records/Ids.ts"
+import { beforeTransaction } from "../../../support/BeforeTransaction.ts"
+import { suite } from "../../../support/Effect.ts"
+import { active } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+
+setDefaultTimeout(60_000)
+
+const { interrupted, layer: writer } = beforeTransaction()
+// Commands that only the service sends have no client, so the test shares the host of the actors.
+const tests = suite(Layer.merge(testPlane({ runner: pureRunner(pureModules()), writer }), ActorHost.layer))
+afterAll(tests.dispose)
+
+const at = "2026-01-01T00:00:00.000Z"
+
+/** An open update that the owner has started. */
+const update = Effect.fnUntraced(function* (letter: string) {
+  const { context, workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  const id = RunGroupId.make(`rgrp_${letter.repeat(24)}`)
+  const started_by = JSON.stringify({ actor: context.actor, actorKey: context.actorKey })
+  yield* sql`INSERT INTO run_groups ${sql.insert({ id, workspace_id: workspaceId, type: "update", created_at: at, started_by })}`
+  return id
+})
+
+const messageOf = <A>(answer: Result.Result<A, { readonly message: string }>) =>
+  Result.isFailure(answer) ? answer.failure.message : "it was started"
+
+/** Sets columns of the Workspace for the rest of the effect. */
+const paused = Effect.gen(function* () {
+  const { workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  const set = (value: string | null) =>
+    Effect.orDie(sql`UPDATE workspaces SET automation_paused_at = ${value} WHERE id = ${workspaceId}`)
+  return { pause: set(at), resume: set(null) }
+})
+
+describe("nothing starts without a person", () => {
+  tests.live("for a later wave, if automation is paused just before", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const command = yield* commandsTo(CapsuleActor)
+      const { capsule } = yield* active("wave-paused", pureModule)
+      const { pause, resume } = yield* paused
+      const plan = command(capsule.id, "Plan", { context, groupId: yield* update("p"), automatic: true })
+      const answer = yield* interrupted(plan, pause)
+      yield* resume
+      expect(messageOf(answer)).toContain("automation of the Workspace has been paused")
+    })
+  )
+
+  tests.live("for a later wave, if its starter leaves just before", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const command = yield* commandsTo(CapsuleActor)
+      const { capsule } = yield* active("wave-left", pureModule)
+      const member = (status: string) =>
+        Effect.orDie(sql`UPDATE memberships SET status = ${status}
+          WHERE workspace_id = ${workspaceId} AND subject = ${context.actor.subject ?? ""}`)
+      const plan = command(capsule.id, "Plan", { context, groupId: yield* update("l"), automatic: true })
+      const answer = yield* interrupted(plan, member("suspended"))
+      yield* member("active")
+      expect(messageOf(answer)).toContain("may not plan here any more")
+    })
+  )
+
+  tests.live("for an update that is cancelled just before, although a person asked for it", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const command = yield* commandsTo(CapsuleActor)
+      const { capsule } = yield* active("wave-cancelled", pureModule)
+      const id = yield* update("c")
+      const cancelled = Effect.orDie(sql`UPDATE run_groups SET cancelled_at = ${at} WHERE id = ${id}`)
+      const answer = yield* interrupted(command(capsule.id, "Plan", { context, groupId: id }), cancelled)
+      expect(messageOf(answer)).toContain("The update is over")
+    })
+  )
+
+  tests.live("by a schedule that is turned off just before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const command = yield* commandsTo(CapsuleActor)
+      const { capsule } = yield* active("unscheduled", pureModule)
+      const every = (hours: number) =>
+        Effect.orDie(sql`UPDATE capsules SET drift_check_hours = ${hours} WHERE id = ${capsule.id}`)
+      yield* every(24)
+      const check = command(capsule.id, "DriftCheck", { context: serviceContext, schedule: {} })
+      expect(messageOf(yield* interrupted(check, every(0)))).toContain("not scheduled any more")
+    })
+  )
+
+  tests.live("by a webhook, if the Source no longer follows when its look would be queued", () =>
+    Effect.gen(function* () {
+      const { commit, context, url, workspaceId } = yield* TestPlane
+      const sources = yield* Sources
+      const sql = yield* SqlClient.SqlClient
+      yield* commit("hooked", pureModule)
+      const request = { workspaceId, name: "hooked", url, defaultRef: "hooked", autoSync: true }
+      const { hookSecret, source } = yield* sources.create(context, request)
+      const body = Stream.make(new TextEncoder().encode("{}"))
+      const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
+      const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
+      // The first transaction records the delivery.
+      expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))
+      expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id}`).toEqual([])
+    })
+  )
+})

@@ -1,0 +1,119 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { DriftSchedule } from "../../../../actors/commands/capsule/DriftSchedule.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Workspaces } from "../../../../actors/ledger/workspace/Workspaces.ts"
+import type { CapsuleId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { active, eventOf, planned, replanned, settled } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const files = { "main.tf": `resource "terraform_data" "a" {}` }
+const hour = 3_600_000
+const long = "2020-01-01T00:00:00.000Z"
+
+const turn = Effect.flatMap(DriftSchedule, ({ checkDue }) => checkDue)
+
+const nextOf = (id: CapsuleId) =>
+  Effect.gen(function* () {
+    const { nextAt } = (yield* (yield* Capsules).read(id)).driftChecks
+    return nextAt === undefined ? undefined : Date.parse(nextAt)
+  })
+
+/** Simulates the time passing until the next check. */
+const elapse = (id: CapsuleId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
+
+const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
+  const { workspaceId } = yield* TestPlane
+  const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: id, type: ["drift_check"] }, { limit: 10 })
+  return items
+})
+
+describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () => {
+  tests.live(
+    "run at the interval of the Capsule or its Workspace, spread out, and not while automation is paused",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const subject = context.actor.subject ?? ""
+        const capsules = yield* Capsules
+        const workspaces = yield* Workspaces
+        const { capsule: own } = yield* active("drift-own", files)
+        const { capsule: inheriting } = yield* active("drift-inheriting", files)
+        const { capsuleId: unapplied } = yield* planned("drift-unapplied", files)
+
+        // Off by default.
+        expect([own.driftChecks, (yield* workspaces.read(subject, workspaceId)).driftChecks]).toEqual([
+          { mode: "inherit" },
+          { mode: "off" }
+        ])
+        yield* turn
+        expect(yield* nextOf(own.id)).toBeUndefined()
+
+        // The first check happens at some point within the interval.
+        yield* capsules.update(context, own.id, { driftChecks: { mode: "every", hours: 2 } })
+        const before = Date.now()
+        yield* turn
+        const first = yield* nextOf(own.id)
+        expect(first).toBeGreaterThanOrEqual(before)
+        expect(first).toBeLessThanOrEqual(Date.now() + 2 * hour)
+        expect(yield* nextOf(inheriting.id)).toBeUndefined()
+        yield* turn
+        expect(yield* nextOf(own.id)).toBe(first)
+        expect(yield* checksOf(own.id)).toEqual([])
+
+        // A due check runs once, under the authority of the person who chose it, and the next one is due an interval later.
+        yield* elapse(own.id)
+        yield* turn
+        yield* turn
+        const checks = yield* checksOf(own.id)
+        expect(checks.map(({ createdBy, trigger }) => [trigger, createdBy])).toEqual([["schedule", subject]])
+        for (const { id } of checks) expect((yield* settled(id)).status).toBe("succeeded")
+        expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
+        expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
+
+        // A check that yields to another Run does not wait a whole interval.
+        yield* elapse(own.id)
+        yield* turn
+        const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
+        yield* eventOf(yielding.id, "run.started")
+        yield* replanned(own.id)
+        expect((yield* settled(yielding.id)).status).toBe("cancelled")
+        expect(yield* nextOf(own.id)).toBeGreaterThan(before)
+        expect(yield* nextOf(own.id)).toBeLessThan(Date.now() + hour)
+
+        // The Workspace's interval applies to deployed Capsules without a setting of their own.
+        yield* workspaces.update(context, subject, workspaceId, { driftChecks: { mode: "every", hours: 24 } })
+        yield* turn
+        expect(yield* nextOf(inheriting.id)).toBeGreaterThan(0)
+        expect(yield* nextOf(unapplied)).toBeUndefined()
+        yield* capsules.update(context, own.id, { driftChecks: { mode: "off" } })
+        yield* turn
+        expect(yield* nextOf(own.id)).toBeUndefined()
+
+        // While automation is paused, nothing starts; overdue checks run afterwards.
+        yield* workspaces.setAutomation(context, subject, workspaceId, { paused: true })
+        yield* elapse(inheriting.id)
+        yield* turn
+        expect(yield* checksOf(inheriting.id)).toEqual([])
+        yield* workspaces.setAutomation(context, subject, workspaceId, { paused: false })
+        yield* turn
+        const [made] = yield* checksOf(inheriting.id)
+        expect(made?.trigger).toBe("schedule")
+
+        // A shorter interval does not wait for the longer one to elapse.
+        const sql = yield* SqlClient.SqlClient
+        const far = new Date(Date.now() + 1000 * hour).toISOString()
+        yield* sql`UPDATE capsules SET drift_check_due_at = ${far} WHERE id = ${inheriting.id}`
+        yield* turn
+        expect(yield* nextOf(inheriting.id)).toBeLessThanOrEqual(Date.now() + 24 * hour)
+      }),
+    120_000
+  )
+})

@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Layer } from "effect"
+import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { suite } from "../../../support/Effect.ts"
+import { freshKey, replanned, settled } from "../../../support/Journey.ts"
+import { killPoints, processEnd } from "../../../support/KillPoints.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { guardOf, adopt, succeeds, withLeftOver, written } from "../../support/LeftOverDecisions.ts"
+
+setDefaultTimeout(60_000)
+
+const kills = killPoints()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(kills.layer)))
+afterAll(tests.dispose)
+
+describe("when several people decide concurrently", () => {
+  tests.live("one adopts, and all others are refused", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const leftOvers = yield* CapsuleLeftOvers
+      const { capsuleId, record } = yield* withLeftOver("race-adopt")
+      const request = yield* guardOf(capsuleId)
+      const adopting = Effect.suspend(() => leftOvers.adopt(context, capsuleId, record.id, request, freshKey()))
+      const answers = yield* Effect.all(
+        [
+          succeeds(adopting),
+          succeeds(adopting),
+          succeeds(adopting),
+          succeeds(leftOvers.discard(context, capsuleId, record.id))
+        ],
+        { concurrency: "unbounded" }
+      )
+      expect(answers.filter((succeeded) => succeeded)).toHaveLength(1)
+      expect((yield* (yield* Capsules).read(capsuleId)).currentStateGeneration).toBe(
+        (yield* leftOvers.read(capsuleId, record.id)).status === "adopted" ? 2 : 1
+      )
+    })
+  )
+
+  tests.live("an adoption and an apply never both start from the same state", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      for (const first of ["adopt", "apply"] as const) {
+        const { capsuleId, record } = yield* withLeftOver(`against-apply-${first}`)
+        const plan = yield* replanned(capsuleId)
+        yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
+        const adopting = succeeds(adopt(capsuleId, record.id))
+        const applies = succeeds(runs.apply(context, plan.id, undefined))
+        const asked = first === "adopt" ? ([adopting, applies] as const) : ([applies, adopting] as const)
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        expect(answers.filter((succeeded) => succeeded)).toHaveLength(1)
+        yield* Effect.forEach((yield* runs.list(plan.workspaceId, { capsuleId }, { limit: 100 })).items, ({ id }) =>
+          settled(id)
+        )
+        expect((yield* (yield* Capsules).read(capsuleId)).currentStateGeneration).toBe(2)
+      }
+    })
+  )
+})
+
+describe("an adoption whose process dies", () => {
+  tests.live(
+    "has written nothing if that happens just before its commit, and everything if it happens afterwards; repeating the adoption has no further effect",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const leftOvers = yield* CapsuleLeftOvers
+        const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
+        const request = yield* guardOf(capsuleId)
+        const key = freshKey()
+        const asked = leftOvers.adopt(context, capsuleId, record.id, request, key)
+        const before = yield* written(capsuleId)
+        kills.at.set("left_over.adopting", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(before)
+        kills.at.set("left_over.adopted", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        const after = yield* written(capsuleId)
+        expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
+          before.states.length + 1,
+          before.audit.length + 1,
+          before.receipts.length + 1
+        ])
+        expect((yield* asked).replayed).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(after)
+      })
+  )
+})

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { suite } from "../../../support/Effect.ts"
+import {
+  active,
+  applied,
+  bound,
+  demoConnection,
+  demoModule,
+  freshKey,
+  note,
+  planned,
+  settled
+} from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+/** The only note in the demo provider's cloud, and a way to edit it from outside the service. */
+const noteIn = (folder: string) => {
+  const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
+  const file = join(folder, name ?? "")
+  const read = () => JSON.parse(readFileSync(file, "utf8"))
+  return {
+    content: () => read().content,
+    edit: (content: string) => writeFileSync(file, JSON.stringify({ ...read(), content }))
+  }
+}
+
+describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
+  tests.live(
+    "reverts external changes, at the deployed revision, and is reviewed like every plan",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, notesDir } = yield* TestPlane
+        const capsules = yield* Capsules
+        const connection = yield* demoConnection("reconcile-token-71c0")
+        const bindings = { options: { providerBindings: [bound(connection.id)] } }
+        const { capsule } = yield* active("reconcile", { "main.tf": demoModule(note("kept")) }, bindings)
+        // Nothing has been compared yet.
+        expect(capsule.driftStatus).toBe("unknown")
+
+        const cloud = noteIn(notesDir)
+        cloud.edit("edited by hand")
+        const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+        expect([drift.drifted, (yield* capsules.read(capsule.id)).driftStatus]).toEqual([true, "drifted"])
+
+        // A newer commit exists; it is not the one restored.
+        yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
+        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+        const key = freshKey("reconcile")
+        const asked = yield* capsules.reconcilePlan(context, capsule.id, key)
+        const again = yield* capsules.reconcilePlan(context, capsule.id, key)
+        expect([again.replayed, again.value.id]).toEqual([true, asked.value.id])
+        const plan = yield* settled(asked.value.id)
+        expect([plan.status, plan.purpose, plan.requiresApproval]).toEqual(["waiting_approval", "reconcile", true])
+        expect(plan.resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
+        expect(plan.resourceChanges?.map(({ actions, address }) => [address, actions])).toEqual([
+          ["demo_note.kept", ["update"]]
+        ])
+        expect(cloud.content()).toBe("edited by hand")
+
+        const apply = yield* applied(plan)
+        expect([apply.status, apply.purpose]).toEqual(["succeeded", "reconcile"])
+        expect(cloud.content()).toBe("hello kept")
+        expect((yield* capsules.read(capsule.id)).driftStatus).toBe("none")
+      }),
+    60_000
+  )
+
+  tests.live("is refused if nothing is deployed", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })
+      const refused = yield* Effect.flip((yield* Capsules).reconcilePlan(context, capsuleId, undefined))
+      expect(refused.code).toBe("failed_precondition")
+      expect(refused.message).toContain("never applied")
+    })
+  )
+})

@@ -1,0 +1,46 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Deferred, Effect, Layer, Result } from "effect"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { beforeTransaction } from "../../../support/BeforeTransaction.ts"
+import { suite } from "../../../support/Effect.ts"
+import { applying, eventOf, planned, settled } from "../../../support/Journey.ts"
+import { killPoints } from "../../../support/KillPoints.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+
+setDefaultTimeout(60_000)
+
+const kills = killPoints()
+const { interrupted, layer: writer } = beforeTransaction()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }).pipe(Layer.provide(kills.layer)))
+afterAll(tests.dispose)
+
+describe("the removal of a Capsule", () => {
+  tests.live("ends a Capsule that was never applied", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsuleId, plan } = yield* planned("removed-unapplied", pureModule)
+      expect(yield* capsules.remove(context, capsuleId)).toMatchObject({ capsule: { status: "destroyed" } })
+      expect((yield* settled(plan.id)).status).toBe("superseded")
+    })
+  )
+
+  tests.live("plans a destruction if the first apply settles after the Capsule was read", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsuleId, plan } = yield* planned("removed-settling", pureModule)
+      const released = yield* Deferred.make<void>()
+      kills.at.set("apply.executed", Deferred.await(released))
+      const apply = yield* applying(plan)
+      yield* eventOf(apply.id, "run.started")
+      const applied = Effect.andThen(Deferred.succeed(released, undefined), settled(apply.id))
+      const removed = yield* interrupted(capsules.remove(context, capsuleId), Effect.orDie(applied))
+      expect(Result.getOrThrow(removed)).toMatchObject({ run: { type: "destroy_plan" } })
+      const capsule = yield* capsules.read(capsuleId)
+      expect(capsule).toMatchObject({ status: "active", currentStateGeneration: 1 })
+      expect(capsule.currentStateVersionId).toBeDefined()
+    })
+  )
+})

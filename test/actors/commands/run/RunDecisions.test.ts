@@ -1,0 +1,97 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
+import { holdOf } from "../../../../actors/ledger/run/RunHold.ts"
+import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
+import { derivedId } from "../../../../actors/base/Identity.ts"
+import { RunId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { heldRun } from "../../../support/HeldRuns.ts"
+import { planned, replanned } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+afterAll(tests.dispose)
+
+const reason = "Wait for the maintenance window."
+
+const lastEvent = Effect.fnUntraced(function* (id: RunId, kind: string) {
+  const { items } = yield* (yield* RunStreams).events(id, 0, 1000)
+  return items.findLast((event) => event.kind === kind)?.data
+})
+
+describe("a Run records who decided about it, when and why", () => {
+  tests.live("when a plan is discarded", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const { plan } = yield* planned("discarded", pureModule)
+      const { endedBy, finishedAt } = yield* (yield* Runs).cancel(context, plan.id, reason)
+      const { subject } = context.actor
+      expect(endedBy as unknown).toEqual({ kind: "discarded", subject, at: finishedAt, reason })
+      expect(yield* lastEvent(plan.id, "run.cancelled")).toEqual({ reason, subject: subject ?? "" })
+      const { items } = yield* (yield* Audit).list(workspaceId, "", { runId: plan.id }, { limit: 10 })
+      expect(items[0]).toMatchObject({ action: "run.cancel", data: { reason } })
+    })
+  )
+
+  tests.live("when an approval is withdrawn", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const { plan } = yield* planned("withdrawn", pureModule)
+      const approved = yield* runs.approve(context, plan.id, { comment: "Fine." })
+      const { subject } = context.actor
+      expect([approved.approvedBy as unknown, approved.approvalComment]).toEqual([subject, "Fine."])
+      expect(yield* lastEvent(plan.id, "run.approved")).toMatchObject({ subject: subject ?? "", comment: "Fine." })
+      const { endedBy } = yield* runs.cancel(context, plan.id, reason)
+      expect(endedBy).toMatchObject({ kind: "approval_withdrawn", reason })
+      expect(endedBy?.subject as unknown).toBe(subject)
+    })
+  )
+
+  tests.live("when a newer plan supersedes it", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("superseded", pureModule)
+      yield* replanned(capsuleId)
+      const { endedBy, finishedAt } = yield* (yield* Runs).read(plan.id)
+      expect(endedBy as unknown).toEqual({
+        kind: "superseded",
+        at: finishedAt,
+        reason: "A newer plan was computed."
+      })
+    })
+  )
+
+  tests.live("when it is asked to stop, and when it has stopped", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const ledger = yield* RunLedger
+      const { capsuleId, plan } = yield* planned("stopped", pureModule)
+      const id = derivedId(RunId, "run", plan.id, "running")
+      yield* ledger.insert({
+        id,
+        workspaceId: plan.workspaceId,
+        type: "plan",
+        capsuleId,
+        trigger: "user",
+        spec: {}
+      })
+      yield* heldRun(id)
+      const asked = yield* runs.cancel(context, id, reason)
+      const subject: unknown = context.actor.subject
+      expect(asked.cancelRequest).toMatchObject({ reason })
+      expect(asked.cancelRequest?.subject as unknown).toBe(subject)
+      expect(asked.endedBy).toBeUndefined()
+      const row = (yield* ledger.find(id)) ?? (yield* Effect.die("no Run"))
+      yield* (yield* RunLifecycle).cancel(holdOf(row))
+      const { cancelRequest, endedBy, finishedAt } = yield* runs.read(id)
+      expect(cancelRequest).toEqual(asked.cancelRequest)
+      expect(endedBy as unknown).toEqual({ kind: "cancelled", subject, at: finishedAt, reason })
+      expect(yield* lastEvent(id, "run.cancelled")).toMatchObject({ reason })
+    })
+  )
+})

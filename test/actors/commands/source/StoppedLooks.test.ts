@@ -1,0 +1,172 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { DeferredFollows } from "../../../../actors/commands/capsule/DeferredFollows.ts"
+import type { KillPointName } from "../../../../actors/base/KillPoint.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import type { Capsule } from "../../../../schema/records/Capsule.ts"
+import { RunId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { nothingDue } from "../../../support/NothingDue.ts"
+import { active, settled } from "../../../support/Journey.ts"
+import { killPoints } from "../../../support/KillPoints.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+
+setDefaultTimeout(60_000)
+const points = killPoints()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provideMerge(points.layer)))
+afterAll(tests.dispose)
+beforeEach(() => points.at.clear())
+
+let branches = 0
+
+/** A Capsule that plans and applies the commits of its lane, and a commit that it has not seen. */
+const behind = Effect.gen(function* () {
+  const { commit, context } = yield* TestPlane
+  const branch = `stopped-${(branches += 1)}`
+  const { capsule } = yield* active(branch, pureModule)
+  yield* (yield* Sources).update(context, capsule.sourceId, { autoSync: true })
+  yield* (yield* Capsules).update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+  const { hookSecret = "" } = yield* (yield* Sources).renewHookSecret(context, capsule.sourceId, 1, undefined)
+  const newest = yield* commit(branch, { ...pureModule, "notes.txt": branch })
+  return { capsule, newest, hookSecret }
+})
+
+type Switch = (capsule: Capsule) => Effect.Effect<unknown, unknown, TestPlane | Sources | Capsules>
+
+const sourceChanged = (change: { readonly autoSync?: boolean; readonly status?: "disabled" }) =>
+  Effect.fnUntraced(function* ({ sourceId }: Capsule) {
+    yield* (yield* Sources).update((yield* TestPlane).context, sourceId, change)
+  })
+
+const autoUpdateOff = Effect.fnUntraced(function* ({ id }: Capsule) {
+  yield* (yield* Capsules).update((yield* TestPlane).context, id, { autoUpdate: { enabled: false } })
+})
+
+const switches = {
+  "autoSync was turned off": sourceChanged({ autoSync: false }),
+  "its Source was disabled": sourceChanged({ status: "disabled" }),
+  "auto-update was turned off": autoUpdateOff
+} satisfies Readonly<Record<string, Switch>>
+
+const moments = [
+  "source_sync.prepared",
+  "source_sync.executed",
+  "plan.claimed",
+  "plan.executed",
+  "apply.claimed",
+  "apply.prepared"
+] as const satisfies ReadonlyArray<KillPointName>
+
+/** All that the service did with a commit, once nothing is left to do. */
+const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
+  const { workspaceId } = yield* TestPlane
+  const looked = yield* settled(look)
+  const quiet = Effect.andThen(nothingDue, (yield* Capsules).update((yield* TestPlane).context, capsule.id, {}))
+  const runs = Effect.gen(function* () {
+    const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: capsule.id }, { limit: 50 })
+    const own = items.filter(({ trigger }) => trigger === "auto_update")
+    return yield* Effect.forEach(own, ({ id }) => settled(id))
+  })
+  yield* quiet
+  yield* runs
+  yield* quiet
+  const all = yield* runs
+  const adopted = (yield* (yield* Capsules).read(capsule.id)).adoptedSourceRevision?.resolvedCommit
+  return { looked, runs: all.map(({ status, type }) => `${type} ${status}`), adopted }
+})
+
+const byWebhook = Effect.fnUntraced(function* (capsule: Capsule, secret: string) {
+  const body = Stream.make(new TextEncoder().encode("{}"))
+  const { runIds } = yield* (yield* Sources).hook(capsule.sourceId, { proofs: { secrets: [secret] }, body })
+  return RunId.make(runIds[0] ?? "")
+})
+
+const byPerson = Effect.fnUntraced(function* (capsule: Capsule) {
+  return (yield* (yield* Sources).sync((yield* TestPlane).context, capsule.sourceId, {})).id
+})
+
+/** Turns the switch once the Run has reached this moment. */
+const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Capsule, turned: Switch) {
+  const context = yield* Effect.context<TestPlane | Sources | Capsules>()
+  points.at.set(moment, Effect.asVoid(Effect.orDie(Effect.provideContext(turned(capsule), context))))
+})
+
+describe("a look of a webhook", () => {
+  for (const [name, turned] of Object.entries(switches)) {
+    for (const moment of moments) {
+      tests.live(`applies nothing when ${name} at ${moment}`, () =>
+        Effect.gen(function* () {
+          const { capsule, hookSecret, newest } = yield* behind
+          yield* arranged(moment, capsule, turned)
+          const { adopted, looked, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
+          expect(points.at.size).toBe(0)
+          expect(adopted).not.toBe(newest)
+          expect(runs.filter((run) => run === "apply succeeded")).toEqual([])
+          const isLook = moment.startsWith("source_sync")
+          if (isLook) expect(runs).toEqual([])
+          // A look reads the switches of its Source, and not those of the Capsules that follow it.
+          const isStopped = isLook && turned !== autoUpdateOff
+          expect(looked.status).toBe(isStopped ? "cancelled" : "succeeded")
+          if (isStopped) expect(looked.error?.code).toBe("source_stopped")
+        })
+      )
+    }
+  }
+
+  tests.live("applies the commit when nothing was turned off", () =>
+    Effect.gen(function* () {
+      const { capsule, hookSecret, newest } = yield* behind
+      const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
+      expect([adopted, runs]).toEqual([newest, ["apply succeeded", "plan succeeded"]])
+    })
+  )
+})
+
+describe("a look that a person asked for", () => {
+  for (const moment of moments) {
+    tests.live(`applies the commit when autoSync was turned off at ${moment}`, () =>
+      Effect.gen(function* () {
+        const { capsule, newest } = yield* behind
+        yield* arranged(moment, capsule, switches["autoSync was turned off"])
+        const { adopted } = yield* followedBy(capsule, yield* byPerson(capsule))
+        expect(points.at.size).toBe(0)
+        expect(adopted).toBe(newest)
+      })
+    )
+    tests.live(`applies nothing when its Source was disabled at ${moment}`, () =>
+      Effect.gen(function* () {
+        const { capsule, newest } = yield* behind
+        yield* arranged(moment, capsule, switches["its Source was disabled"])
+        const { adopted, looked, runs } = yield* followedBy(capsule, yield* byPerson(capsule))
+        expect(points.at.size).toBe(0)
+        expect(adopted).not.toBe(newest)
+        expect(runs).not.toContain("apply succeeded")
+        expect(looked.status).toBe(moment.startsWith("source_sync") ? "cancelled" : "succeeded")
+      })
+    )
+  }
+})
+
+tests.live("what a look put off is forgotten when its Source stops following", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const [name, turned] of Object.entries(switches).slice(0, 2)) {
+      const { capsule, hookSecret, newest } = yield* behind
+      // Messages that were stored before the switch are handled after it.
+      yield* arranged("source_sync.executed", capsule, autoUpdateOff)
+      yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
+      yield* (yield* Capsules).update((yield* TestPlane).context, capsule.id, { autoUpdate: { enabled: true } })
+      yield* sql`UPDATE capsules SET deferred_snapshot_id = (SELECT id FROM source_snapshots
+        WHERE source_id = ${capsule.sourceId} AND resolved_commit = ${newest}) WHERE id = ${capsule.id}`
+      yield* turned(capsule)
+      yield* (yield* Sources).update((yield* TestPlane).context, capsule.sourceId, { autoSync: true, status: "active" })
+      yield* (yield* DeferredFollows).followAll
+      const { items } = yield* (yield* Capsules).autoUpdateDecisions(capsule.id, { limit: 1 })
+      expect([name, items[0]?.decision]).toEqual([name, undefined])
+    }
+  })
+)

@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test"
+import { Effect, Result } from "effect"
+import {
+  checkConfirmation,
+  gitConnectionProblem,
+  originsProblem
+} from "../../../../actors/inputs/connection/ConnectionOrigins.ts"
+import { defaultGitPolicy } from "../../../../runner/git/GitPolicy.ts"
+import { WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
+
+const origin = CredentialOrigin.make("https://git.example.com")
+const team = CredentialOrigin.make("https://git.example.com/team/")
+const elsewhere = CredentialOrigin.make("https://other.example.com")
+const ssh = CredentialOrigin.make("ssh://git.example.com")
+
+test("a Git Connection has origins with its own scheme, and a provider Connection has none", () => {
+  expect(originsProblem("provider", undefined, defaultGitPolicy)).toBeUndefined()
+  expect(originsProblem("git_https", [origin, team], defaultGitPolicy)).toBeUndefined()
+  expect(originsProblem("git_ssh", [ssh], defaultGitPolicy)).toBeUndefined()
+  expect(originsProblem("provider", [origin], defaultGitPolicy)).toContain("only a Git Connection")
+  expect(originsProblem("git_https", undefined, defaultGitPolicy)).toContain("required")
+  expect(originsProblem("git_https", [origin, ssh], defaultGitPolicy)).toContain("origins[1]: expected https://")
+  expect(originsProblem("git_ssh", [origin], defaultGitPolicy)).toContain("origins[0]: expected ssh://")
+})
+
+const workspaceId = WorkspaceId.make("ws_00000000000000000000000a")
+const row = {
+  workspace_id: workspaceId,
+  kind: "git_https",
+  origins: JSON.stringify([team]),
+  display_name: "deploy"
+} as const
+
+test("a Workspace uses its own Connections, and only for servers that have been confirmed", () => {
+  expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
+  expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
+  expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")
+  expect(gitConnectionProblem({ ...row, origins: null }, workspaceId, "https://git.example.com/team/app")?.code).toBe(
+    "failed_precondition"
+  )
+})
+
+test.each([
+  ["none", undefined],
+  ["one of another Workspace", { ...row, workspace_id: WorkspaceId.make("ws_00000000000000000000000b") }],
+  ["one of the operator", { ...row, workspace_id: null }],
+  ["one for a provider", { ...row, kind: "provider" }]
+] as const)("%s is not told from one that does not exist", (_name, found) => {
+  expect(gitConnectionProblem(found, workspaceId, "https://git.example.com/team/app")).toEqual({
+    code: "invalid_request",
+    message: "the Workspace has no such Git Connection."
+  })
+})
+
+const unconfirmed = {
+  kind: "git_https",
+  status: "verified",
+  origins: null,
+  proposed_origins: JSON.stringify([{ origin: team, sources: [] }])
+} as const
+const confirmed = (
+  different: Partial<Parameters<typeof checkConfirmation>[0]>,
+  origins: ReadonlyArray<CredentialOrigin>
+) => {
+  const outcome = Effect.runSync(
+    Effect.result(checkConfirmation({ ...unconfirmed, ...different }, origins, defaultGitPolicy))
+  )
+  return Result.isFailure(outcome) ? outcome.failure.code : outcome.success
+}
+
+test("origins are confirmed once, and only those that were proposed", () => {
+  expect(confirmed({}, [team])).toBe(true)
+  expect(confirmed({}, [elsewhere])).toBe("invalid_request")
+  expect(confirmed({}, [team, origin])).toBe("invalid_request")
+  expect(confirmed({ proposed_origins: "[]" }, [team])).toBe("invalid_request")
+  const stored = JSON.stringify([team, elsewhere])
+  expect(confirmed({ origins: stored }, [elsewhere, team])).toBe(false)
+  expect(confirmed({ origins: stored }, [team])).toBe("guard_conflict")
+  expect(confirmed({ kind: "provider" }, [team])).toBe("failed_precondition")
+  expect(confirmed({ status: "revoked" }, [team])).toBe("failed_precondition")
+})

@@ -1,0 +1,161 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Exit, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
+import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { TokenRenewals } from "../../../../actors/inputs/connection/TokenRenewals.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import type { ConnectionId } from "../../../../schema/records/Ids.ts"
+import { canarySweep } from "../../../support/CanarySweep.ts"
+import { suite } from "../../../support/Effect.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { applied, bound, demoModule, note, planned, replanned, settled } from "../../../support/Journey.ts"
+import { killPoints, processEnd } from "../../../support/KillPoints.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import { Pliant, pliantPlane, connect, expire, row, tokensOf } from "./support/PliantPlane.ts"
+
+setDefaultTimeout(120_000)
+
+const points = killPoints()
+const tests = suite(pliantPlane.pipe(Layer.provide(points.layer)))
+afterAll(tests.dispose)
+beforeEach(() => points.at.clear())
+
+const refreshes = Effect.map(
+  Pliant,
+  ({ state }) => state.forms.filter((form) => form.get("grant_type") === "refresh_token").length
+)
+
+const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
+const using = (id: ConnectionId) => ({ options: { providerBindings: [bound(id)] } })
+
+describe.skipIf(Bun.which("terraform") === null)("the access token of a Connection", () => {
+  tests.live("is renewed once before two Runs that need it, and reviewed plans remain reviewed", () =>
+    Effect.gen(function* () {
+      const { context, dataDir } = yield* TestPlane
+      const connection = yield* connect()
+      const one = yield* planned("renew-one", files("renew-one"), using(connection.id))
+      const two = yield* planned("renew-two", files("renew-two"), using(connection.id))
+      const before = yield* refreshes
+      expect(before).toBe(0)
+      const former = yield* tokensOf(connection.id)
+
+      yield* expire(connection.id)
+      // Both run concurrently: the server rotates refresh tokens, and would treat a reused one as theft.
+      const capsules = yield* Capsules
+      const runs = yield* Effect.all(
+        [one, two].map(({ capsuleId }) => capsules.plan(context, capsuleId, undefined)),
+        { concurrency: 2 }
+      )
+      for (const run of runs) expect((yield* settled(run.value.id)).status).toBe("waiting_approval")
+      expect(yield* refreshes).toBe(1)
+      const present = yield* tokensOf(connection.id)
+      expect(present.refreshToken).not.toBe(former.refreshToken)
+
+      // Renewed between review and apply: the authority is the same, so the plan remains valid.
+      yield* expire(connection.id)
+      const plan = yield* (yield* Runs).read(runs[0]?.value.id ?? one.plan.id)
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      expect(yield* refreshes).toBe(2)
+      const renewed = yield* (yield* Connections).read(connection.id)
+      expect([renewed.version, renewed.status, renewed.oauth?.fault]).toEqual([1, "verified", undefined])
+
+      const last = yield* tokensOf(connection.id)
+      const secrets = [former, present, last].flatMap(({ accessToken, refreshToken }) => [
+        accessToken,
+        refreshToken ?? "-"
+      ])
+      // Folders of finished Runs are removed in the meantime.
+      const swept = yield* eventually(Effect.option(Effect.try(() => canarySweep(dataDir, secrets))), Option.isSome)
+      expect(swept).toEqual(Option.some([]))
+    })
+  )
+
+  tests.live("hides both old and new access and refresh tokens while a Run holds them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const held = yield* HeldValues
+      const connection = yield* connect()
+      const { plan } = yield* planned("hidden-tokens", files("hidden-tokens"), using(connection.id))
+      const former = yield* tokensOf(connection.id)
+      yield* sql`UPDATE runs SET status = 'running' WHERE id = ${plan.id}`
+      yield* held.hold(plan.id, yield* row(connection.id))
+      yield* expire(connection.id)
+      expect((yield* (yield* TokenRenewals).renew([connection.id])).size).toBe(0)
+      const present = yield* tokensOf(connection.id)
+      const texts = (found: ReadonlyArray<{ readonly value: Redacted.Redacted }>) =>
+        found.map(({ value }) => Redacted.value(value))
+      const all = [former.accessToken, former.refreshToken, present.accessToken, present.refreshToken]
+      expect(texts(yield* held.former(connection.id))).toEqual(expect.arrayContaining(all))
+      expect(texts(yield* held.renewedSince(plan.id))).toEqual(expect.arrayContaining(all))
+      const kept = sql`SELECT token_generation FROM former_connection_tokens WHERE connection_id = ${connection.id}`
+      expect(yield* kept).toHaveLength(1)
+      yield* sql`UPDATE runs SET status = 'failed' WHERE id = ${plan.id}`
+      yield* held.release
+      expect(yield* kept).toEqual([])
+      expect(texts(yield* held.former(connection.id))).toEqual([present.accessToken, present.refreshToken ?? "none"])
+    })
+  )
+
+  tests.live("remains usable until it expires if the server cannot renew it", () =>
+    Effect.gen(function* () {
+      const { state } = yield* Pliant
+      const sql = yield* SqlClient.SqlClient
+      const connection = yield* connect()
+      const { capsuleId } = yield* planned("unreachable", files("unreachable"), using(connection.id))
+      const soon = new Date(Date.now() + 5 * 60_000).toISOString()
+      yield* sql`UPDATE connections SET oauth = json_set(oauth, '$.accessTokenExpiresAt', ${soon}, '$.grantedAt', '2026-01-01T00:00:00.000Z') WHERE id = ${connection.id}`
+      state.misbehaves = "error"
+      expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
+      expect((yield* (yield* Connections).read(connection.id)).oauth?.fault?.code).toBe("refresh_failed")
+      yield* expire(connection.id)
+      state.refusesRefresh = true
+      const refused = yield* replanned(capsuleId)
+      state.refusesRefresh = false
+      expect([refused.status, refused.error?.code]).toEqual(["failed", "blocked_missing_connection"])
+      expect(refused.error?.message).toContain("invalid_grant")
+      expect(refused.error?.message).toContain("connect it again")
+    })
+  )
+
+  tests.live("is renewed again, or reported as lost, if a renewal is interrupted by a crash", () =>
+    Effect.gen(function* () {
+      const { state } = yield* Pliant
+      const connections = yield* Connections
+      const renewals = yield* TokenRenewals
+      const connection = yield* connect()
+      const { capsuleId } = yield* planned("crashed", files("crashed"), using(connection.id))
+      const crashed = Effect.gen(function* () {
+        yield* expire(connection.id)
+        points.at.set("connection.renewed", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(renewals.renew([connection.id])))).toBe(true)
+      })
+
+      // A server that does not rotate accepts the refresh token again.
+      state.rotates = false
+      const before = yield* tokensOf(connection.id)
+      yield* crashed
+      expect(yield* tokensOf(connection.id)).toEqual(before)
+      expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
+      expect((yield* tokensOf(connection.id)).accessToken).not.toBe(before.accessToken)
+
+      // A server that rotates treats this as theft, and revokes the whole grant.
+      state.rotates = true
+      yield* expire(connection.id)
+      yield* renewals.renew([connection.id])
+      yield* crashed
+      const lost = yield* replanned(capsuleId)
+      expect([lost.status, lost.error?.code]).toEqual(["failed", "blocked_missing_connection"])
+      expect(lost.error?.message).toContain("interrupted before its answer was recorded")
+      expect((yield* connections.read(connection.id)).status).toBe("error")
+      const { workspaceId } = yield* TestPlane
+      expect((yield* connections.failing(workspaceId)).map(({ id }) => id)).toContain(connection.id)
+
+      // Connecting again is a rotation: a new grant, possibly for a different account.
+      const again = yield* connect(connection.id)
+      expect([again.id, again.version, again.status]).toEqual([connection.id, 2, "verified"])
+      expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
+    })
+  )
+})

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test"
+import {
+  connectionRevoked,
+  connectionRotated,
+  rotationProblem
+} from "../../../../actors/inputs/connection/RotatedConnections.ts"
+
+const use = { connectionVersion: 2 }
+const row = { status: "verified", version: 2 } as const
+
+test("a plan keeps its credentials as long as the Connection's values have not changed", () => {
+  expect(rotationProblem(use, row)).toBeUndefined()
+  expect(rotationProblem(use, { ...row, status: "expired" })).toBeUndefined()
+  expect(rotationProblem(use, { ...row, version: 3 })).toBe(connectionRotated)
+  expect(rotationProblem(use, { ...row, version: 1 })).toBe(connectionRotated)
+})
+
+test("a plan without a recorded version was created with the first values", () => {
+  expect(rotationProblem(undefined, { ...row, version: 1 })).toBeUndefined()
+  expect(rotationProblem(undefined, row)).toBe(connectionRotated)
+})
+
+test("a revoked Connection is reported as revoked rather than rotated, and a removed one is reported elsewhere", () => {
+  expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
+  expect(rotationProblem(use, undefined)).toBeUndefined()
+})

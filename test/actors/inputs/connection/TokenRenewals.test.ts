@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
+import { TokenRenewals } from "../../../../actors/inputs/connection/TokenRenewals.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import { Pliant, Forge, pliantPlane, forgeId, connect, expire, tokensOf } from "./support/PliantPlane.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(pliantPlane)
+afterAll(tests.dispose)
+
+describe("a Connection's tokens, outside Runs of the tool,", () => {
+  tests.live("are renewed before a sync that reads with them", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const sources = yield* Sources
+      const forge = yield* Forge
+      const connection = yield* connect(undefined, forgeId)
+      const { source } = yield* sources.create(context, {
+        workspaceId,
+        name: "forge",
+        url: forge.url,
+        authConnectionId: connection.id
+      })
+      const before = yield* tokensOf(connection.id)
+      yield* expire(connection.id)
+      forge.authorizations.length = 0
+      expect((yield* settled((yield* sources.sync(context, source.id, {})).id)).status).toBe("succeeded")
+      const { accessToken } = yield* tokensOf(connection.id)
+      expect(accessToken).not.toBe(before.accessToken)
+      const sent = new Set(forge.authorizations.filter((header) => header !== undefined))
+      expect([...sent].map((header) => atob(header.slice("Basic ".length)).split(":")[1])).toEqual([accessToken])
+      // A token that has expired and cannot be renewed is not sent.
+      const { state } = yield* Pliant
+      yield* expire(connection.id)
+      state.refusesRefresh = true
+      forge.authorizations.length = 0
+      const refused = yield* settled((yield* sources.sync(context, source.id, {})).id)
+      state.refusesRefresh = false
+      expect(refused).toMatchObject({ status: "failed", error: { code: "source_authentication_failed" } })
+      expect(refused.error?.message).toContain("connect it again")
+      expect(forge.authorizations).toEqual([])
+    })
+  )
+
+  tests.live(
+    "have their revocation retried an hour after a failure, then hourly for a week, independently of each other",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const { state } = yield* Pliant
+        const sql = yield* SqlClient.SqlClient
+        const connections = yield* Connections
+        const renewals = yield* TokenRenewals
+        const made = yield* Effect.all([connect(), connect(), connect()])
+        const [broken, first, second] = made.map(({ id }) => id).toSorted()
+        if (broken === undefined || first === undefined || second === undefined) return yield* Effect.die("none")
+        const fault = Effect.fnUntraced(function* (id: string) {
+          const [found] = yield* sql<{ oauth_fault: string | null; sealed_tokens: string | null }>`
+          SELECT oauth_fault, sealed_tokens FROM connections WHERE id = ${id}`
+          return { code: found?.oauth_fault?.match(/revocation_failed/)?.[0], isKept: found?.sealed_tokens !== null }
+        })
+        const backdate = (id: string, hours: number) =>
+          sql`UPDATE connections SET oauth_fault = json_set(oauth_fault, '$.at',
+          ${new Date(Date.now() - hours * 3_600_000).toISOString()}) WHERE id = ${id}`
+        state.refusesRevocation = true
+        for (const id of [broken, first, second]) yield* connections.revoke(context, id)
+        expect(yield* fault(first)).toEqual({ code: "revocation_failed", isKept: true })
+        yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
+        for (const id of [broken, first, second]) yield* backdate(id, 1.1)
+
+        // Refused again: the next attempt is another hour away.
+        yield* renewals.revokeEnded
+        state.refusesRevocation = false
+        const before = state.revoked.length
+        yield* renewals.revokeEnded
+        expect([state.revoked.length, yield* fault(first)]).toEqual([
+          before,
+          { code: "revocation_failed", isKept: true }
+        ])
+        yield* backdate(first, 1.1)
+        yield* renewals.revokeEnded
+        expect(yield* fault(first)).toEqual({ code: undefined, isKept: false })
+        expect(state.revoked.length).toBe(before + 2)
+
+        // After a week there are no more attempts, and nothing is kept.
+        state.refusesRevocation = true
+        yield* backdate(second, 1.1)
+        yield* sql`UPDATE connections SET updated_at = ${new Date(Date.now() - 8 * 86_400_000).toISOString()} WHERE id = ${second}`
+        yield* renewals.revokeEnded
+        state.refusesRevocation = false
+        expect(yield* fault(second)).toEqual({ code: undefined, isKept: false })
+        const told = yield* sql<{ action: string }>`SELECT action FROM audit_events
+        WHERE target_id IN (${first}, ${second}) AND action LIKE 'connection.tokens.%' ORDER BY rowid`
+        expect(told.map(({ action }) => action)).toEqual(["connection.tokens.revoke", "connection.tokens.abandon"])
+      })
+  )
+})

@@ -1,0 +1,256 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
+import { OperatorSuccession } from "../../../../actors/ledger/configuration/OperatorSuccession.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { suite } from "../../../support/Effect.ts"
+import { active, applied, freshKey, install, replanned, requestOf, settled, stepped } from "../../../support/Journey.ts"
+import { newMember, TestPlane } from "../../../support/TestPlane.ts"
+import { Operator, operatorPlane } from "../../support/OperatorPlane.ts"
+
+setDefaultTimeout(60_000)
+
+const tests = suite(operatorPlane)
+afterAll(tests.dispose)
+
+const main = {
+  "main.tf": `
+    variable "region" {
+      type = string
+    }
+    variable "name" {
+      type    = string
+      default = "plain"
+    }
+    resource "terraform_data" "a" { input = "\${var.region} \${var.name}" }
+    output "a" { value = terraform_data.a.output }`
+}
+
+const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["outputs"]>[0]) {
+  return (yield* (yield* Capsules).outputs(capsuleId)).map(({ value }) => value)
+})
+
+describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
+  tests.live("sets inputs that nobody else can set, chooses the profile, and is recorded on every Run", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const { context, workspaceId } = yield* TestPlane
+      const capsules = yield* Capsules
+      yield* operator.set({
+        profiles: { small: { limits: { memory: "1GiB", processes: 2000 } } },
+        baseConfigs: [
+          { name: "EU", origin: operator.gitOrigin, module: ".", profile: "small", variables: { region: "eu-1" } }
+        ]
+      })
+      const refused = yield* install("taken", main, { variables: { region: "us-1" } })
+      expect(refused.diagnostics[0]?.message).toContain("the operator sets this input")
+
+      const { apply, capsule, plan } = yield* active("based", main, { variables: { name: "one" } })
+      expect(yield* outputOf(capsule.id)).toEqual(["eu-1 one"])
+      expect(plan).toMatchObject({
+        profile: "small",
+        operatorConfig: { name: "EU", variables: ["region"], postApply: [] }
+      })
+      expect(apply).toMatchObject({ profile: "small", profileDigest: plan.profileDigest ?? "none" })
+      expect(JSON.stringify(plan.operatorConfig)).not.toContain("eu-1")
+      const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
+      expect(config.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
+      const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+      expect(drift).toMatchObject({ status: "succeeded", profile: "small" })
+      const guard = { authorityGuard: (yield* capsules.read(capsule.id)).installConfigReAdoption.authorityGuard }
+      const change = { variablePatch: { set: { region: "us-1" } }, expected: guard }
+      const error = yield* Effect.flip(capsules.configurationPlan(context, capsule.id, change, freshKey()))
+      expect(error.message).toContain("the operator sets this input")
+
+      // A re-adoption under the same base configuration keeps the operator's values.
+      const adopted = yield* capsules.reAdopt(
+        context,
+        capsule.id,
+        {
+          baseInstallConfigId: capsule.installConfigId,
+          sourceSnapshotId: capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("no revision")),
+          reason: "reviewed",
+          reviewedUserVariables: { name: "two" },
+          expected: guard
+        },
+        freshKey()
+      )
+      const kept = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
+      expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
+      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
+      expect(yield* outputOf(capsule.id)).toEqual(["eu-1 two"])
+    })
+  )
+
+  tests.live("its inputs are private to the person who installs a ref that nobody reviewed", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const { commit, context, workspaceId } = yield* TestPlane
+      yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: "eu-secret" } }] })
+      yield* commit("unreviewed", main)
+      const installs = yield* InstallPlans
+      const member = yield* newMember(workspaceId, context, "member")
+      const request = yield* requestOf("unreviewed", { variables: { name: "mine" } })
+      const error = yield* Effect.flip(installs.create(member, workspaceId, request, freshKey()))
+      expect([error.code, error.message]).toEqual([
+        "permission_denied",
+        expect.stringContaining("The code of unreviewed would receive private inputs")
+      ])
+      // Before the fetch, it is not known which module this is.
+      const { modulePath: _, ...options } = request.options
+      const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
+      const failed = yield* stepped(installs.reconcile(member, later.value.id))
+      expect([failed.phase, failed.capsuleId, failed.diagnostics[0]?.code]).toEqual([
+        "failed",
+        undefined,
+        "permission_denied"
+      ])
+      // An owner makes the ref the default of the new Source.
+      const { plan } = yield* active("unreviewed", main, { variables: { name: "owners" } })
+      expect(plan.openedForRef).toBeUndefined()
+      yield* operator.set({})
+    })
+  )
+
+  tests.live(
+    "a plan waiting under another base configuration is never applied, and the next plan follows the operator",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const { context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const runs = yield* Runs
+        const base = (region: string, profile = "one") => ({
+          profiles: { one: { limits: { processes: 3000 } }, two: { limits: { processes: 2500 } } },
+          baseConfigs: [{ origin: operator.gitOrigin, profile, variables: { region } }]
+        })
+        yield* operator.set(base("eu-1"))
+        const { capsule } = yield* active("follow", main)
+        const waiting = yield* replanned(capsule.id)
+        yield* runs.approve(context, waiting.id, {})
+
+        // A different value, a different profile, a redefined profile, or none at all: each voids what was reviewed.
+        const others = [
+          base("eu-2"),
+          base("eu-1", "two"),
+          { ...base("eu-1"), profiles: { one: { limits: { processes: 2999 } } } },
+          {}
+        ]
+        for (const policy of others) {
+          yield* operator.set(policy)
+          const error = yield* Effect.flip(runs.apply(context, waiting.id, undefined))
+          expect([error.code, error.message.includes("The operator has changed")]).toEqual(["guard_conflict", true])
+        }
+        yield* operator.set(base("eu-1"))
+        expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(0)
+        yield* operator.set(base("eu-2"))
+        expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(1)
+        expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+        const before = yield* capsules.read(capsule.id)
+        const next = yield* replanned(capsule.id)
+        const after = yield* capsules.read(capsule.id)
+        expect(after.installConfigId).not.toBe(before.installConfigId)
+        expect(after.executionAuthorityEpoch).toBe(before.executionAuthorityEpoch + 1)
+        expect(next).toMatchObject({ installConfigId: after.installConfigId, executionAuthorityEpoch: 2 })
+        expect((yield* applied(next)).status).toBe("succeeded")
+        expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
+
+        // The operator removes the value: the required input is unset again, and a person supplies it.
+        yield* operator.set({})
+        const without = yield* replanned(capsule.id)
+        expect(without.error).toMatchObject({ code: "missing_input" })
+        const free = yield* capsules.read(capsule.id)
+        const set = {
+          variablePatch: { set: { region: "mine" } },
+          expected: { authorityGuard: free.installConfigReAdoption.authorityGuard }
+        }
+        const configured = yield* capsules.configurationPlan(context, capsule.id, set, freshKey())
+        expect((yield* applied(yield* settled(configured.value.planRunId))).status).toBe("succeeded")
+        expect(yield* outputOf(capsule.id)).toEqual(["mine plain"])
+      })
+  )
+
+  tests.live(
+    "a profile that the machine cannot provide causes the Run to be refused, naming the profile and the remedy",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const use = (profile: Readonly<Record<string, unknown>>) =>
+          operator.set({
+            profiles: { strict: profile },
+            baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
+          })
+        // The service's Runs share the machine's network.
+        yield* use({ network: "isolated" })
+        const network = yield* install("network", main)
+        expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+        expect(network.diagnostics[0]?.message).toContain(
+          "The execution profile strict needs a network of the Run's own"
+        )
+        yield* use({ tool: { version: "0.0.1" } })
+        const tool = yield* install("tool", main)
+        expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+        expect(tool.diagnostics[0]?.message).toContain("0.0.1")
+        const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
+        expect(run).toMatchObject({ status: "failed", profile: "strict" })
+        // Nothing from the module was executed.
+        expect(run.isolation).toBeUndefined()
+      })
+  )
+
+  tests.live("are listed before any records exist, in pages, without their values", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const { context, workspaceId } = yield* TestPlane
+      const capsules = yield* Capsules
+      const names = ["one", "two", "three"]
+      yield* operator.set({
+        baseConfigs: names.map((name) => ({
+          name,
+          origin: operator.gitOrigin,
+          path: name,
+          variables: { region: `value-${name}` }
+        }))
+      })
+      const subject = context.actor.subject ?? ""
+      const listed = Effect.fnUntraced(function* (limit: number) {
+        const items = []
+        let cursor: string | undefined
+        do {
+          const page = yield* capsules.installConfigs(workspaceId, {
+            limit,
+            subject,
+            ...(cursor === undefined ? {} : { cursor })
+          })
+          expect(page.items.length).toBeLessThanOrEqual(limit)
+          items.push(...page.items)
+          cursor = page.nextCursor
+        } while (cursor !== undefined)
+        return items
+      })
+      const all = yield* listed(100)
+      expect(all.slice(0, 3).map(({ operator: config }) => config?.name)).toBeArrayOfSize(3)
+      expect(new Set(all.slice(0, 3).map(({ operator: config }) => config?.name))).toEqual(new Set(names))
+      expect(all[3]?.operator?.place).toBeUndefined()
+      for (const limit of [1, 2, 3, 4]) {
+        expect((yield* listed(limit)).map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+      }
+      expect(JSON.stringify(all)).not.toContain("value-")
+      expect(all[0]).toMatchObject({ origin: "operator", operator: { variables: ["region"] } })
+    })
+  )
+
+  tests.live("a value of the wrong type is detected before a Capsule exists", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: ["eu-1"] } }] })
+      const plan = yield* install("typed", main)
+      expect(plan.capsuleId).toBeUndefined()
+      expect(plan.diagnostics.map(({ code }) => code)).toContain("operator_variable_type")
+      expect(JSON.stringify(plan.diagnostics)).not.toContain("eu-1")
+      yield* operator.set({})
+    })
+  )
+})

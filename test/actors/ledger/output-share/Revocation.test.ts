@@ -1,0 +1,185 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
+import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
+import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
+import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
+import type { CapsuleId, OutputShareId, RunId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import { killPoints } from "../../../support/KillPoints.ts"
+import { applied, Bench, deployed, hostedPlane, install, outputsOf } from "../../support/HostedPlane.ts"
+
+setDefaultTimeout(120_000)
+
+const points = killPoints()
+const tests = suite(hostedPlane.pipe(Layer.provideMerge(points.layer)))
+afterAll(tests.dispose)
+beforeEach(() => points.at.clear())
+
+const outputs = [{ from: "hello", to: "greeting", required: false }]
+
+/** A Capsule in one Workspace, and one in another that reads its greeting through an approved share. */
+const sharing = Effect.fnUntraced(function* (name: string) {
+  const { context, otherWorkspaceId, workspaceId } = yield* Bench
+  const shares = yield* OutputShares
+  const producer = yield* deployed(`${name}-producer`, "plain/producer")
+  const consumer = yield* install(`${name}-consumer`, "plain/consumer", { workspaceId: otherWorkspaceId })
+  const capsuleId = consumer.capsuleId ?? (yield* Effect.die("no Capsule"))
+  const offered = yield* shares.create(context, {
+    fromWorkspaceId: workspaceId,
+    toWorkspaceId: otherWorkspaceId,
+    producerCapsuleId: producer.capsuleId,
+    outputs: [{ name: "greeting", alias: "hello" }]
+  })
+  yield* shares.approve(context, offered.id, otherWorkspaceId)
+  const dependency = yield* (yield* Dependencies).create(context, capsuleId, {
+    producerCapsuleId: producer.capsuleId,
+    mode: "published_output",
+    outputs
+  })
+  return { capsuleId, dependencyId: dependency.id, shareId: offered.id }
+})
+
+const planOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { context } = yield* Bench
+  return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+})
+
+const approved = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { context } = yield* Bench
+  const plan = yield* planOf(capsuleId)
+  return yield* (yield* Runs).approve(context, plan.id, {})
+})
+
+const reasonOf = Effect.fnUntraced(function* (id: RunId) {
+  const { items } = yield* (yield* RunStreams).events(id, 0, 1000)
+  return items.find((event) => event.kind === "run.superseded")?.data["reason"]
+})
+
+const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ workspace_id: string; data: string }>`SELECT workspace_id, data FROM audit_events
+    WHERE target_id = ${targetId} AND action = ${action}`
+  return Object.fromEntries(rows.map((row) => [row.workspace_id, JSON.parse(row.data).supersededRunIds]))
+})
+
+/** Simulates the revocation without voiding any plan. */
+const revokeSilently = (id: OutputShareId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.orDie(sql`UPDATE output_shares SET status = 'revoked' WHERE id = ${id}`)
+  )
+
+const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
+
+describe("revoking the values delivered to a plan before its apply", () => {
+  tests.live("voids exactly the plan whose share is revoked, approved or not", () =>
+    Effect.gen(function* () {
+      const { context, otherWorkspaceId, workspaceId } = yield* Bench
+      const runs = yield* Runs
+      const shares = yield* OutputShares
+      const one = yield* sharing("waiting")
+      const other = yield* sharing("untouched")
+      const waiting = yield* planOf(one.capsuleId)
+      const untouched = yield* approved(other.capsuleId)
+      expect(waiting.status).toBe("waiting_approval")
+      yield* shares.revoke(context, one.shareId, workspaceId)
+      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+      expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
+      expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
+      // A share's consumers are visible on the side that created the share.
+      expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
+
+      expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
+      yield* shares.revoke(context, other.shareId, otherWorkspaceId)
+      expect((yield* runs.read(untouched.id)).status).toBe("superseded")
+      expect((yield* Effect.flip(runs.apply(context, untouched.id, undefined))).code).toBe("failed_precondition")
+
+      // Later plans use nothing from it.
+      const after = yield* planOf(one.capsuleId)
+      expect((yield* applied(after.id)).status).toBe("succeeded")
+      expect((yield* outputsOf(one.capsuleId))["greeting"]).toBe("from the default")
+    })
+  )
+
+  tests.live("voids the plan whose dependency is removed", () =>
+    Effect.gen(function* () {
+      const { context, otherWorkspaceId } = yield* Bench
+      const { capsuleId, dependencyId } = yield* sharing("removed")
+      const plan = yield* approved(capsuleId)
+      yield* (yield* Dependencies).remove(context, dependencyId)
+      expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
+      expect(yield* reasonOf(plan.id)).toBe("A dependency that this plan used was removed. Plan again.")
+      expect(yield* auditOf(dependencyId, "dependency.remove")).toEqual({ [otherWorkspaceId]: [plan.id] })
+    })
+  )
+
+  tests.live("refuses to apply a plan that was not voided, both on request and on start", () =>
+    Effect.gen(function* () {
+      const { context } = yield* Bench
+      const runs = yield* Runs
+      const sql = yield* SqlClient.SqlClient
+      const asked = yield* sharing("asked")
+      const plan = yield* approved(asked.capsuleId)
+      yield* revokeSilently(asked.shareId)
+      const refused = yield* Effect.flip(runs.apply(context, plan.id, undefined))
+      expect([refused.code, refused.message]).toEqual(["guard_conflict", shareRevoked])
+
+      const starting = yield* sharing("starting")
+      const second = yield* approved(starting.capsuleId)
+      // Revoked inside the transaction that admits the apply, after its check.
+      points.at.set(
+        "apply.run.queued",
+        Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
+      )
+      const apply = yield* settled((yield* runs.apply(context, second.id, undefined)).value.id)
+      expect([apply.status, apply.error?.code, apply.error?.message]).toEqual(["failed", "superseded", shareRevoked])
+      expect(yield* outputsOf(starting.capsuleId)).toEqual({})
+    })
+  )
+
+  tests.live("does not let a plan computed in the meantime become reviewable", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* Bench
+      const shares = yield* OutputShares
+      const { capsuleId, shareId } = yield* sharing("computing")
+      points.at.set("plan.executed", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      const plan = yield* planOf(capsuleId)
+      expect(plan.status).toBe("superseded")
+      expect(yield* reasonOf(plan.id)).toBe(shareRevoked)
+    })
+  )
+
+  tests.live("does not affect a running apply", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* Bench
+      const shares = yield* OutputShares
+      const runs = yield* Runs
+      const { capsuleId, shareId } = yield* sharing("running")
+      const plan = yield* approved(capsuleId)
+      points.at.set("apply.executed", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
+      expect(apply.status).toBe("succeeded")
+      expect((yield* shares.list(workspaceId, { limit: 50 })).items.find(({ id }) => id === shareId)?.status).toBe(
+        "revoked"
+      )
+      expect((yield* outputsOf(capsuleId))["greeting"]).toBe("from the producer")
+      expect((yield* runs.read(plan.id)).status).toBe("succeeded")
+    })
+  )
+
+  tests.live("refuses a plan from an older release, which does not record what it used", () =>
+    Effect.gen(function* () {
+      const { context, otherWorkspaceId } = yield* Bench
+      const sql = yield* SqlClient.SqlClient
+      const alone = yield* install("older", "plain/consumer", { workspaceId: otherWorkspaceId })
+      const planId = alone.planRunId ?? (yield* Effect.die("no plan"))
+      yield* (yield* Runs).approve(context, planId, {})
+      yield* sql`UPDATE run_plans SET consumed_outputs = NULL WHERE run_id = ${planId}`
+      expect((yield* Effect.flip((yield* Runs).apply(context, planId, undefined))).code).toBe("guard_conflict")
+      expect((yield* (yield* RunLedger).find(planId))?.used_by_run_id).toBeNull()
+    })
+  )
+})

@@ -1,0 +1,112 @@
+import { afterAll, expect } from "bun:test"
+import { Effect } from "effect"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import type { RunFilter } from "../../../../actors/ledger/run/RunFilter.ts"
+import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { newPerson, newWorkspace } from "../../../support/Accounts.ts"
+import { suite } from "../../../support/Effect.ts"
+import { namedCapsule, namedRun, namedSnapshot } from "../../../support/NamedIds.ts"
+import { testPlane } from "../../../support/TestPlane.ts"
+import { endedRun, minute } from "./support/ListedRuns.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const nameOf = (id: string) => id.replace(/^run_0+/, "")
+
+/** Each change in the list with what is folded under it. */
+const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: RunFilter = {}) {
+  const { folded, items } = yield* (yield* Runs).changes(workspaceId, filter, { limit: 50 })
+  return items.map(({ id }) => [
+    nameOf(id),
+    folded.filter(({ planRunId }) => planRunId === id).map((each) => nameOf(each.id))
+  ])
+})
+
+const workspaceOf = (name: string) =>
+  Effect.flatMap(newPerson(name), ({ subject }) => Effect.map(newWorkspace(subject, { handle: name }), ({ id }) => id))
+
+tests.live("a plan represents its syncs and checks, the plans that it has replaced, and its apply", () =>
+  Effect.gen(function* () {
+    const workspaceId = yield* workspaceOf("changes")
+    const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
+      endedRun(workspaceId, name, at, rest)
+    const capsuleId = namedCapsule("web")
+    const other = namedCapsule("db")
+    const sourceSnapshotId = namedSnapshot("one")
+    yield* run("sync", 1, { type: "source_sync", sourceSnapshotId, trigger: "webhook" })
+    yield* run("check", 2, { type: "compatibility_check", sourceSnapshotId })
+    yield* run("replaced", 3, { capsuleId, status: "superseded" })
+    yield* run("plan", 4, { capsuleId, sourceSnapshotId })
+    yield* run("plandb", 5, { capsuleId: other, sourceSnapshotId, status: "waiting_approval" })
+    yield* run("apply", 6, { capsuleId, type: "apply", planRunId: namedRun("plan"), sourceSnapshotId })
+    yield* run("again", 7, { capsuleId, status: "superseded" })
+    expect(yield* changesOf(workspaceId)).toEqual([
+      ["again", []],
+      ["plandb", ["check", "sync"]],
+      ["plan", ["apply", "replaced", "check", "sync"]]
+    ])
+    expect(yield* changesOf(workspaceId, { capsuleId: other })).toEqual([["plandb", ["check", "sync"]]])
+    expect(yield* changesOf(workspaceId, { until: minute(5) })).toEqual([
+      ["plan", ["apply", "replaced", "check", "sync"]]
+    ])
+    // The plan replaces the one after the apply, but not the one before it.
+    yield* run("next", 8, { capsuleId, status: "waiting_approval" })
+    expect((yield* changesOf(workspaceId)).slice(0, 1)).toEqual([["next", ["again"]]])
+  })
+)
+
+tests.live(
+  "Runs without a plan represent themselves: failures, syncs without a plan, an apply whose plan is gone",
+  () =>
+    Effect.gen(function* () {
+      const workspaceId = yield* workspaceOf("alone")
+      const foreign = yield* workspaceOf("foreign")
+      const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
+        endedRun(workspaceId, name, at, rest)
+      const capsuleId = namedCapsule("alone")
+      const sourceSnapshotId = namedSnapshot("two")
+      yield* run("quietsync", 1, { type: "source_sync", sourceSnapshotId: namedSnapshot("three") })
+      yield* run("failedcheck", 2, { type: "compatibility_check", sourceSnapshotId, status: "failed" })
+      yield* run("rollback", 3, { capsuleId, sourceSnapshotId: namedSnapshot("three"), purpose: "rollback" })
+      yield* run("planned", 4, { capsuleId, sourceSnapshotId })
+      yield* run("orphan", 5, { capsuleId, type: "apply", planRunId: namedRun("pruned") })
+      yield* run("drifted", 6, { capsuleId, type: "drift_check", sourceSnapshotId })
+      yield* endedRun(foreign, "theirs", 7, { type: "source_sync", sourceSnapshotId })
+      expect(yield* changesOf(workspaceId)).toEqual([
+        ["drifted", []],
+        ["orphan", []],
+        ["planned", []],
+        ["rollback", []],
+        ["failedcheck", []],
+        ["quietsync", []]
+      ])
+      expect(yield* changesOf(foreign)).toEqual([["theirs", []]])
+    })
+)
+
+tests.live("pages of changes neither repeat nor lose any, and a filter that would split changes is refused", () =>
+  Effect.gen(function* () {
+    const workspaceId = yield* workspaceOf("pages")
+    const runs = yield* Runs
+    for (const index of [1, 2, 3]) {
+      const planRunId = yield* endedRun(workspaceId, `p${index}`, index * 2, { capsuleId: namedCapsule(`c${index}`) })
+      yield* endedRun(workspaceId, `a${index}`, index * 2 + 1, { type: "apply", planRunId })
+    }
+    const first = yield* runs.changes(workspaceId, {}, { limit: 2 })
+    const second = yield* runs.changes(workspaceId, {}, { limit: 2, cursor: first.nextCursor })
+    expect([...first.items, ...second.items].map(({ id }) => nameOf(id))).toEqual(["p3", "p2", "p1"])
+    expect(second.folded.map(({ id }) => nameOf(id))).toEqual(["a1"])
+    const splitting: ReadonlyArray<RunFilter> = [
+      { search: "web" },
+      { actor: "user_x" },
+      { type: ["plan"] },
+      { status: ["failed"] },
+      { trigger: ["user"] },
+      { includeLooks: true }
+    ]
+    for (const filter of splitting) {
+      expect((yield* Effect.flip(runs.changes(workspaceId, filter, { limit: 2 }))).code).toBe("invalid_request")
+    }
+  })
+)

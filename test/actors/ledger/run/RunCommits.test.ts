@@ -1,0 +1,55 @@
+import { afterAll, expect } from "bun:test"
+import { Effect } from "effect"
+import { Commits } from "../../../../actors/base/database/Commits.ts"
+import { RunStreams } from "../../../../actors/ledger/run/Runs.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { active, applied, replanned } from "../../../support/Journey.ts"
+import { testPlane } from "../../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+afterAll(tests.dispose)
+
+/** Waits until nothing more is written for a Run: its log is the last thing to finish. */
+const over = Effect.fnUntraced(function* (id: RunId) {
+  const streams = yield* RunStreams
+  for (;;) {
+    const changed = Promise.withResolvers<void>()
+    const stop = streams.listen(id, changed.resolve)
+    const { done } = yield* streams.logs(id, 0, 1)
+    if (!done) yield* Effect.promise(() => changed.promise)
+    stop()
+    if (done) return
+  }
+})
+
+/** How often the database commits while `effect` is running. */
+const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  let count = 0
+  const stop = (yield* Commits).listen(() => {
+    count += 1
+  })
+  const value = yield* effect
+  stop()
+  return { count, value }
+})
+
+/** Before Runs had a hold and durable sequences, a plan took 25 commits and an apply 30. A preparation costs no commit. */
+const most = { plan: 25, apply: 31 }
+
+tests.live("a plan and an apply commit no more often than necessary", () =>
+  Effect.gen(function* () {
+    const { capsule } = yield* active("commits", pureModule)
+    // The minimum of several measurements, because background work commits too.
+    const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
+    for (let round = 0; round < 4; round += 1) {
+      const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))
+      const apply = yield* committed(Effect.tap(applied(plan.value), ({ id }) => over(id)))
+      fewest.plan = Math.min(fewest.plan, plan.count)
+      fewest.apply = Math.min(fewest.apply, apply.count)
+    }
+    expect(fewest.plan).toBeLessThanOrEqual(most.plan)
+    expect(fewest.apply).toBeLessThanOrEqual(most.apply)
+  })
+)

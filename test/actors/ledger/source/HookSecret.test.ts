@@ -1,0 +1,87 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Ref, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { suite } from "../../../support/Effect.ts"
+import { freshKey } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const body = Stream.make(new TextEncoder().encode("{}"))
+const names = Ref.makeUnsafe(0)
+
+const newSource = Effect.gen(function* () {
+  const { context, url, workspaceId } = yield* TestPlane
+  const sources = yield* Sources
+  const number = yield* Ref.updateAndGet(names, (count) => count + 1)
+  const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
+  /** Whether a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
+  const accepts = (secret: string) =>
+    Effect.match(sources.hook(made.source.id, { proofs: { secrets: [secret] }, body }), {
+      onFailure: ({ code }) => code,
+      onSuccess: () => "accepted"
+    })
+  yield* sources.update(context, made.source.id, { status: "disabled" })
+  return { ...made, accepts, context, sources }
+})
+
+tests.live("a renewed secret takes effect at once, and the old one no longer proves anything", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { accepts, context, hookSecret, source, sources } = yield* newSource
+    expect([source.hookSecretVersion, source.hookSecretCreatedAt]).toEqual([1, source.createdAt])
+    expect(yield* accepts(hookSecret)).toBe("accepted")
+    const renewed = yield* sources.renewHookSecret(context, source.id, 1, undefined)
+    expect(renewed.source.hookSecretVersion).toBe(2)
+    expect(renewed.source.hookSecretCreatedAt > source.createdAt).toBe(true)
+    expect(renewed.hookSecret).toMatch(/^[\w-]{43}$/)
+    expect(renewed.hookSecret).not.toBe(hookSecret)
+    expect([yield* accepts(hookSecret), yield* accepts(renewed.hookSecret ?? "")]).toEqual([
+      "unauthenticated",
+      "accepted"
+    ])
+    expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
+    // The preceding update may fall in the same millisecond, so the order of the events proves nothing.
+    const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
+    expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
+    const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
+    expect(dump).not.toContain(renewed.hookSecret ?? "nothing")
+  })
+)
+
+tests.live("of two concurrent renewals, only one receives a secret, and that secret works", () =>
+  Effect.gen(function* () {
+    const { accepts, context, source, sources } = yield* newSource
+    const outcomes = yield* Effect.forEach(
+      [1, 2, 3],
+      () => Effect.result(sources.renewHookSecret(context, source.id, 1, undefined)),
+      { concurrency: "unbounded" }
+    )
+    const codes = outcomes.map((outcome) => (outcome._tag === "Failure" ? outcome.failure.code : "renewed"))
+    expect(codes.toSorted()).toEqual(["guard_conflict", "guard_conflict", "renewed"])
+    const won = outcomes.find((outcome) => outcome._tag === "Success")
+    expect(yield* accepts(won?.success.hookSecret ?? "")).toBe("accepted")
+  })
+)
+
+tests.live("a repeated request with the same key renews nothing and reveals no secret", () =>
+  Effect.gen(function* () {
+    const { accepts, context, source, sources } = yield* newSource
+    const request = freshKey("a")
+    const first = yield* sources.renewHookSecret(context, source.id, 1, request)
+    expect(first.replayed).toBe(false)
+    const again = yield* sources.renewHookSecret(context, source.id, 1, request)
+    expect(again).toEqual({ replayed: true, source: first.source })
+    expect(yield* accepts(first.hookSecret ?? "")).toBe("accepted")
+    const other = yield* Effect.flip(
+      sources.renewHookSecret(context, source.id, 2, { key: request.key, requestDigest: "b" })
+    )
+    expect(other.code).toBe("idempotency_conflict")
+    // A refusal leaves no receipt: the key remains usable.
+    const late = freshKey("c")
+    expect((yield* Effect.flip(sources.renewHookSecret(context, source.id, 1, late))).code).toBe("guard_conflict")
+    expect((yield* sources.renewHookSecret(context, source.id, 2, late)).source.hookSecretVersion).toBe(3)
+  })
+)

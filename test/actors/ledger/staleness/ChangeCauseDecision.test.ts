@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test"
+import { changeCauses, type PlanEvidence } from "../../../../actors/ledger/staleness/ChangeCauseDecision.ts"
+import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
+
+const commit = { kind: "commit", from: "a1", to: "b2", fileCount: 1 } as const
+const size = { input: "size", change: "changed" } as const
+const inputCause = { kind: "input", ...size } as const
+const upstream = { input: "vpc", change: "changed" } as const
+
+const updated = (more: Partial<ResourceChange> = {}): ResourceChange => ({
+  address: "demo.it",
+  mode: "managed",
+  type: "demo",
+  name: "it",
+  provider: "example.test/acme/demo",
+  actions: ["update"],
+  changedAttributes: [{ name: "size", before: 1, after: 2 }],
+  references: [{ attribute: "size", literal: true }],
+  ...more
+})
+
+const drifted = (more: Partial<ResourceChange> = {}) =>
+  updated({ changedAttributes: [{ name: "size", before: 2, after: 1 }], ...more })
+
+const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvidence> = {}) => {
+  const found = changeCauses({
+    evidence: { resourceChanges: [change], ...evidence },
+    commit: undefined,
+    changedInputs: [],
+    isUnfinished: false,
+    others: [],
+    unknown: [],
+    ...more
+  })
+  const [resource] = found.resources
+  return { plan: found.causes, certain: resource?.certain, causes: resource?.causes }
+}
+
+const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
+
+describe("why a resource changes", () => {
+  test("is the commit when no other difference reaches it", () => {
+    expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
+      plan: [commit, inputCause],
+      certain: true,
+      causes: [commit]
+    })
+  })
+
+  test("is the input that its attribute refers to, or that another Capsule fills", () => {
+    expect(judged(readsSize, { changedInputs: [size] })).toMatchObject({ certain: true, causes: [inputCause] })
+    const injected = updated({ references: [{ attribute: "size", inputs: ["vpc"] }] })
+    expect(judged(injected, { changedInputs: [size], evidence: { injectedInputs: [upstream] } })).toMatchObject({
+      certain: true,
+      causes: [{ kind: "dependency", ...upstream }]
+    })
+  })
+
+  test("of a deposed object is the apply that left it behind, whatever happened to the live one", () => {
+    const change = updated({ actions: ["delete"], deposed: "0a1b2c3d" })
+    const drift = { resourceDrift: [drifted({ actions: ["delete"] })] }
+    expect(judged(change, { commit, evidence: drift }).causes).toEqual([{ kind: "unfinished" }])
+    const live = updated({ actions: ["create"] })
+    const deposedDrift = { resourceDrift: [drifted({ actions: ["delete"], deposed: "0a1b2c3d" })] }
+    expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
+  })
+
+  test("is left undecided between a commit and an input that reaches it", () => {
+    expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, commit]
+    })
+  })
+
+  test("may be any changed input if the configuration is not fully described", () => {
+    const hidden = updated({ references: [{ attribute: "size", partial: true }] })
+    expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, { ...inputCause, input: "b" }]
+    })
+    expect(judged(updated({ references: [] }), { changedInputs: [size], others: [{ kind: "tool" }] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, { kind: "tool" }]
+    })
+  })
+
+  test("is drift if the plan reverts exactly the outside change, whatever else differs", () => {
+    const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
+    const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
+    expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
+    // A planned change to the value.
+    const other = {
+      ...restored,
+      evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
+    }
+    expect(judged(updated(), other)).toMatchObject({ certain: false, causes: [drift, commit] })
+    // The previous value is not shown.
+    const hidden = [{ name: "size", before: "(sensitive value)", after: 1 }]
+    const masked = updated({ changedAttributes: [{ name: "size", before: 1, after: "(sensitive value)" }] })
+    expect(
+      judged(masked, { commit, evidence: { resourceDrift: [drifted({ changedAttributes: hidden })] } })
+    ).toMatchObject({
+      certain: false,
+      causes: [drift, commit]
+    })
+    const deleted = { evidence: { resourceDrift: [drifted({ actions: ["delete"] })] }, commit }
+    expect(judged(updated({ actions: ["create"] }), deleted)).toMatchObject({ certain: true, causes: [drift] })
+  })
+
+  test("is another resource in the plan that it refers to, but not itself", () => {
+    const change = updated({ references: [{ attribute: "size", resources: ["demo.base", "demo.still"] }] })
+    const base = updated({ address: "demo.base[0]", name: "base" })
+    expect(judged(change, { evidence: { resourceChanges: [change, base] } })).toMatchObject({
+      certain: true,
+      causes: [{ kind: "resource", addresses: ["demo.base"], count: 1 }]
+    })
+  })
+
+  test("is not the resource itself, even though its parts may refer to each other", () => {
+    expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
+      certain: false,
+      causes: []
+    })
+  })
+
+  test("is never certain if the value depends on a data source", () => {
+    const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
+    expect(judged(change)).toMatchObject({
+      certain: false,
+      causes: [{ kind: "data", addresses: ["module.m.data.demo.found"], count: 1 }]
+    })
+  })
+
+  test("may be a function that returns a different result each time", () => {
+    const stamped = updated({
+      changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
+      references: [{ attribute: "at" }]
+    })
+    expect(judged(stamped)).toMatchObject({ certain: true, causes: [{ kind: "function" }] })
+    expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
+  })
+
+  test("of a new or removed instance is whatever determines how many instances there are", () => {
+    const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
+    expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
+      certain: true,
+      causes: [inputCause]
+    })
+    const { references: _, ...gone } = updated({ actions: ["delete"], reason: "delete_because_no_resource_config" })
+    expect(judged(gone, { commit, changedInputs: [size] })).toMatchObject({ certain: true, causes: [commit] })
+    expect(judged({ ...gone, reason: "delete_because_count_index" }, { commit, changedInputs: [size] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, commit]
+    })
+  })
+
+  test("remains undecided after an incomplete apply, and is that apply for any resource it tainted", () => {
+    expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
+      certain: false,
+      causes: [commit, { kind: "unfinished" }]
+    })
+    const tainted = updated({ actions: ["delete", "create"], reason: "replace_because_tainted" })
+    expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
+  })
+
+  test("is not certain if inputs or commits could not be compared", () => {
+    expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
+    expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
+    expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({
+      certain: false,
+      causes: [{ kind: "operator" }, { kind: "tool" }]
+    })
+  })
+})

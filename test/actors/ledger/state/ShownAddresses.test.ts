@@ -1,0 +1,38 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeSecretTexts } from "../../../../actors/ledger/state/ShownAddresses.ts"
+import { transaction } from "../../../../actors/base/database/Transaction.ts"
+import { Redaction } from "../../../../runner/redaction/Redaction.ts"
+import type { SecretText } from "../../../../runner/redaction/SecretText.ts"
+import { testDatabase } from "../../../support/Database.ts"
+import { suite } from "../../../support/Effect.ts"
+
+const tests = suite(Redaction.layer.pipe(Layer.provideMerge(testDatabase)))
+afterAll(tests.dispose)
+
+const secretsOf = (count: number): ReadonlyArray<SecretText> =>
+  Array.from({ length: count }, (_, index) => ({ origin: "var.users", value: Redacted.make(`secret-number-${index}`) }))
+const texts = ["secret-number-7", "public-key", "another"]
+
+tests.live("few secrets are looked for at once, inside a transaction as outside", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const secretTexts = makeSecretTexts(yield* Redaction)
+    expect([...(yield* transaction(sql)(secretTexts(texts, secretsOf(10))))]).toEqual(["secret-number-7"])
+    expect([...(yield* secretTexts(texts, secretsOf(10)))]).toEqual(["secret-number-7"])
+  })
+)
+
+tests.live("of many secrets a transaction uses what was found before it, and otherwise hides every key", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const secretTexts = makeSecretTexts(yield* Redaction)
+    const many = secretsOf(2000)
+    expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(texts)
+    expect([...(yield* secretTexts(texts, many))]).toEqual(["secret-number-7"])
+    expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(["secret-number-7"])
+    // The answer is for these secrets, and no others.
+    expect([...(yield* transaction(sql)(secretTexts(texts, secretsOf(2001))))]).toEqual(texts)
+  })
+)

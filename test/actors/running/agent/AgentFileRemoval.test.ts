@@ -1,0 +1,56 @@
+import { utimesSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { afterAll, expect } from "bun:test"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { AgentBlobs } from "../../../../actors/running/agent/AgentBlobs.ts"
+import { AgentFileRemoval } from "../../../../actors/running/agent/AgentFileRemoval.ts"
+import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
+import { RunSettings } from "../../../../actors/ledger/run/RunSettings.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import { applyingOn, farPlane, stateFile, world } from "../../../src/http/support/FarPlane.ts"
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+const day = 86_400_000
+
+/** Removes everything due this many days from now. */
+const removedAfter = (days: number) =>
+  Effect.gen(function* () {
+    const { removeAll } = yield* AgentFileRemoval
+    const then = Date.now() + days * day
+    yield* Effect.andThen(TestClock.setTime(then), removeAll).pipe(Effect.provide(TestClock.layer()))
+  })
+
+plane.live(
+  "what an agent sent for an abandoned apply is kept for a month, and what belongs to a running apply is always kept",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "files")
+      const digest = yield* agent.put(claim, "state", stateFile(3))
+      const blobs = yield* AgentBlobs
+      const isThere = blobs.isComplete(claim, "state", digest)
+      yield* removedAfter(100)
+      expect(yield* isThere).toBe(true)
+      yield* (yield* AgentMonitor).release(claim.runId)
+      yield* settled(claim.runId)
+      expect(yield* blobs.claims).toEqual([claim])
+      yield* removedAfter(29)
+      expect(yield* isThere).toBe(true)
+      // Its agent returns after a month and uploads what it has over a slow connection.
+      const { runsFolder } = yield* RunSettings
+      const late = new Date(Date.now() + 31 * day - day / 2)
+      const folder = join(dirname(runsFolder), "agent-blobs", `${claim.runId}-${claim.fence}`)
+      utimesSync(join(folder, `state-${digest.slice("sha256:".length)}`), late, late)
+      yield* removedAfter(31)
+      expect(yield* isThere).toBe(true)
+      yield* removedAfter(32)
+      expect(yield* isThere).toBe(false)
+      expect(yield* blobs.claims).toEqual([])
+    }),
+  60_000
+)

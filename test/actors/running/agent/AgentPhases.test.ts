@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test"
+import { type ExecutionSpan, phaseDurations } from "../../../../actors/running/agent/AgentPhases.ts"
+
+const span: ExecutionSpan = { acceptedAt: 1_000_000, resultAt: 1_010_000, finishedAt: 1_012_000 }
+
+describe("the phases of an agent's Run", () => {
+  test("have the durations that the agent reports, and the last one lasts until its result", () => {
+    for (const ahead of [0, 3_600_000, -3_600_000]) {
+      const at = (millis: number) => span.acceptedAt + ahead + millis
+      expect(
+        phaseDurations(
+          [
+            { phase: "prepare", at: at(100) },
+            { phase: "init", at: at(1_100) },
+            { phase: "apply", at: at(3_100) }
+          ],
+          span
+        )
+      ).toEqual([
+        { phase: "prepare", millis: 1_000 },
+        { phase: "init", millis: 2_000 },
+        { phase: "apply", millis: 7_000 }
+      ])
+    }
+  })
+
+  test("are never longer than the execution and never negative, even if the agent's clock was changed", () => {
+    const jumped = [
+      { phase: "prepare" as const, at: 0 },
+      { phase: "init" as const, at: 86_400_000 },
+      { phase: "plan" as const, at: 1_000 }
+    ]
+    expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
+  })
+
+  test("end with the last known one when there is no result, and the server's own checks count separately", () => {
+    const reported = [
+      { phase: "prepare" as const, at: 5_000 },
+      { phase: "apply" as const, at: 6_000 }
+    ]
+    expect(phaseDurations(reported, { ...span, resultAt: undefined })).toEqual([{ phase: "prepare", millis: 1_000 }])
+    expect(phaseDurations([...reported, { phase: "check", at: 1_010_500 }], span)).toEqual([
+      { phase: "prepare", millis: 1_000 },
+      { phase: "apply", millis: 9_000 },
+      { phase: "check", millis: 1_500 }
+    ])
+    expect(phaseDurations([], span)).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
+import {
+  appliedResult,
+  applyingOn,
+  begun,
+  evidence,
+  farPlane,
+  offerTo,
+  planOn,
+  stateFile,
+  world
+} from "../../../src/http/support/FarPlane.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+
+setDefaultTimeout(60_000)
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+const cancelled = Effect.fnUntraced(function* (runId: RunId) {
+  const run = yield* (yield* Runs).cancel((yield* TestPlane).context, runId, "Not this one.")
+  expect(run.status).toBe("running")
+})
+
+const savedPlans = Effect.fnUntraced(function* (runId: RunId) {
+  return yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT run_id FROM run_plans WHERE run_id = ${runId}`)
+})
+
+plane.live("a plan of an agent ends cancelled if the cancel was accepted before its result arrived", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    yield* begun("cancelled-plan")
+    const { offer } = yield* offerTo(agent)
+    yield* agent.as(agent.client.Accept(offer))
+    yield* cancelled(offer.runId)
+    // The agent has computed the plan before it hears of the cancel.
+    yield* planOn(agent, offer)
+    const run = yield* settled(offer.runId)
+    expect(run).toMatchObject({ status: "cancelled", planSummary: { add: 1 } })
+    expect(run.planDigest).toBeUndefined()
+    expect(yield* savedPlans(offer.runId)).toEqual([])
+  })
+)
+
+plane.live("an apply of an agent that was done before its cancel ends cancelled with a complete state", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { capsuleId, claim } = yield* applyingOn(agent, "cancelled-apply")
+    yield* cancelled(claim.runId)
+    const state = yield* agent.put(claim, "state", stateFile(1))
+    yield* agent.finish(claim, appliedResult(1), { lastBatch: 0, state })
+    const run = yield* settled(claim.runId)
+    expect(run).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" } })
+    const capsules = yield* Capsules
+    expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
+    const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
+    expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
+
+    // Its drift check is cancelled too, and the result that arrives afterwards is not recorded.
+    const check = yield* capsules.driftCheck((yield* TestPlane).context, capsuleId)
+    const { offer } = yield* offerTo(agent)
+    expect(offer.runId).toBe(check.id)
+    yield* agent.as(agent.client.Accept(offer))
+    yield* cancelled(check.id)
+    const drift = { ...evidence, drifted: true, resourceDrift: [] }
+    const held = { runId: offer.runId, fence: offer.fence }
+    yield* agent.finish(held, { kind: "drift_check", status: "ended", outcome: drift }, { lastBatch: 0 })
+    expect(yield* settled(check.id)).toMatchObject({ status: "cancelled", drifted: true })
+    expect((yield* capsules.read(capsuleId)).driftStatus).not.toBe("drifted")
+  })
+)

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "bun:test"
+import { receivedResult } from "../../../../actors/running/agent/ReceivedResult.ts"
+import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
+
+describe("what an agent reports about a job", () => {
+  test("is sanitised again before it is shown", () => {
+    const hostile = "before\u001b[2Jafter\u202e"
+    const diagnostics = [
+      { severity: "error" as const, summary: hostile, detail: hostile, address: hostile, path: hostile, line: 3 }
+    ]
+    const result = receivedResult({
+      kind: "apply",
+      status: "failed",
+      failure: runnerFailure("prepare_failed", "prepare", hostile, { diagnostics })
+    })
+    const shown = JSON.stringify(result)
+    expect(shown).toContain("beforeafterU+202E")
+    expect(shown).not.toContain("\u202e")
+    expect(shown).not.toContain("\\u001b")
+  })
+})

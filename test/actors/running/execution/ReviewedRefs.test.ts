@@ -1,0 +1,235 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
+import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
+import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import type { CommandContext } from "../../../../schema/commands/Command.ts"
+import type { CapsuleId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { active, applied, freshKey, requestOf, settled, stepped } from "../../../support/Journey.ts"
+import { killPoints } from "../../../support/KillPoints.ts"
+import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+
+setDefaultTimeout(120_000)
+
+const points = killPoints()
+const tests = suite(testPlane().pipe(Layer.provideMerge(points.layer)))
+afterAll(tests.dispose)
+beforeEach(() => points.at.clear())
+
+const moduleOf = (more = "") => ({
+  "main.tf": `
+    variable "key" {
+      type      = string
+      sensitive = true
+    }
+    resource "terraform_data" "a" { input = length(var.key) }
+    ${more}`
+})
+/** Computes with the private input; no redaction recognises the result. */
+const leaking = moduleOf('output "leak" { value = [for c in split("", nonsensitive(var.key)) : "${c}-"] }')
+const variables = { key: "reviewed-ref-canary" }
+
+const person = (role: "admin" | "member") =>
+  Effect.flatMap(TestPlane, ({ context, workspaceId }) => newMember(workspaceId, context, role))
+
+const written = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(sql`SELECT (SELECT COUNT(*) FROM runs) AS runs,
+    (SELECT COUNT(*) FROM revision_plans) AS revisions, (SELECT COUNT(*) FROM install_plans) AS installs,
+    (SELECT COUNT(*) FROM install_configs) AS configs, (SELECT COUNT(*) FROM audit_events) AS events`)
+  return rows[0]
+})
+
+/** Fails the test unless the request is refused for its ref, and nothing is left behind. */
+const refused = Effect.fnUntraced(function* <A, R>(
+  request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
+  ...parts: ReadonlyArray<string>
+) {
+  const before = yield* written
+  const { code, message } = yield* Effect.flip(request)
+  expect(code).toBe("permission_denied")
+  for (const part of [...parts, "reviewedRefs"]) expect(message).toContain(part)
+  expect(yield* written).toEqual(before)
+})
+
+const revised = Effect.fnUntraced(function* (by: CommandContext, capsuleId: CapsuleId, ref: string) {
+  const revisions = yield* RevisionPlans
+  const { value } = yield* revisions.create(by, capsuleId, { ref }, freshKey())
+  const plan = yield* stepped(revisions.reconcile(by, value.id))
+  return { plan, run: plan.planRunId === undefined ? undefined : yield* settled(plan.planRunId) }
+})
+
+const openings = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { context, workspaceId } = yield* TestPlane
+  const { items } = yield* (yield* Audit).list(
+    workspaceId,
+    context.actor.subject ?? "",
+    { action: "run.open_for_ref", capsuleId },
+    { limit: 10 }
+  )
+  return items
+})
+
+const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId: CapsuleId, key: string) {
+  const capsules = yield* Capsules
+  const { authorityGuard } = (yield* capsules.read(capsuleId)).installConfigReAdoption
+  const request = { expected: { authorityGuard }, variablePatch: { set: { key } } }
+  return yield* capsules.configurationPlan(by, capsuleId, request, freshKey())
+})
+
+describe.skipIf(Bun.which("terraform") === null)("private inputs and state are for reviewed refs", () => {
+  tests.live("a member is refused for a pull request's head and for its commit, before anything is written", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* TestPlane
+      const member = yield* person("member")
+      const { capsule, plan } = yield* active("reviewed", moduleOf(), { variables })
+      const stolen = yield* commit("stolen", leaking)
+      const revisions = yield* RevisionPlans
+      for (const ref of ["stolen", "refs/pull/9/head", stolen]) {
+        yield* refused(
+          revisions.create(member, capsule.id, { ref }, freshKey()),
+          "private inputs and the state",
+          "(reviewed)"
+        )
+      }
+      // A commit that the lane had is reviewed, whatever the request calls it.
+      const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
+      expect(same.plan.phase).toBe("reviewable")
+      expect(same.run?.openedForRef).toBeUndefined()
+      const tracked = yield* settled((yield* (yield* Capsules).plan(member, capsule.id, undefined)).value.id)
+      expect([tracked.status, tracked.openedForRef]).toEqual(["waiting_approval", undefined])
+    })
+  )
+
+  tests.live("an admin opens them in person, and review and history name the ref and the admin", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* TestPlane
+      const admin = yield* person("admin")
+      const { capsule } = yield* active("opened", moduleOf(), { variables })
+      const head = yield* commit("opened-topic", leaking)
+      const { plan, run } = yield* revised(admin, capsule.id, "opened-topic")
+      expect(plan.phase).toBe("reviewable")
+      const opened = { ref: "opened-topic", opened: ["inputs", "state"], basis: "other_ref" }
+      expect(run?.openedForRef).toEqual({ ...opened, openedBy: admin.actor.subject } as never)
+      const [event] = yield* openings(capsule.id)
+      expect(event).toMatchObject({ actor: { subject: admin.actor.subject }, runId: run?.id })
+      expect(event?.data).toMatchObject({ ref: "opened-topic", resolvedCommit: head })
+      // A member may apply what was reviewed and approved; the apply adopts the lane.
+      if (run === undefined) return yield* Effect.die("no plan")
+      expect((yield* applied(run)).status).toBe("succeeded")
+      const member = yield* person("member")
+      expect((yield* (yield* Capsules).plan(member, capsule.id, undefined)).value.status).toBe("queued")
+    })
+  )
+
+  tests.live("only an owner or admin lets a Source's ref open them, and then a member may start the plan", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const member = yield* person("member")
+      const { capsule } = yield* active("allowed", moduleOf(), { variables })
+      yield* commit("allowed-topic", leaking)
+      const sources = yield* Sources
+      const change = { reviewedRefs: ["allowed-topic"] }
+      yield* refused(sources.update(member, capsule.sourceId, change))
+      const source = yield* sources.update(context, capsule.sourceId, change)
+      expect(source.reviewedRefs).toEqual(["allowed-topic"])
+      const { run } = yield* revised(member, capsule.id, "allowed-topic")
+      expect(run?.openedForRef).toMatchObject({ basis: "rule", openedBy: member.actor.subject })
+
+      // The rule is read again when the Run starts.
+      const services = yield* Effect.context<SqlClient.SqlClient>()
+      const sql = yield* SqlClient.SqlClient
+      points.at.set(
+        "plan.run.queued",
+        Effect.asVoid(Effect.orDie(sql`UPDATE sources SET reviewed_refs = '[]' WHERE id = ${capsule.sourceId}`)).pipe(
+          Effect.provideContext(services)
+        )
+      )
+      const late = yield* revised(member, capsule.id, "allowed-topic")
+      expect(late.plan.phase).toBe("failed")
+      expect(JSON.stringify(late.plan.diagnostics)).toContain("reviewedRefs")
+    })
+  )
+
+  tests.live("a person who lost the role while the plan was queued no longer opens them", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* TestPlane
+      const admin = yield* person("admin")
+      const { capsule } = yield* active("demoted", moduleOf(), { variables })
+      yield* commit("demoted-topic", leaking)
+      const services = yield* Effect.context<SqlClient.SqlClient>()
+      const sql = yield* SqlClient.SqlClient
+      points.at.set(
+        "plan.run.queued",
+        Effect.asVoid(
+          Effect.orDie(sql`UPDATE memberships SET role = 'member' WHERE subject = ${admin.actor.subject ?? ""}`)
+        ).pipe(Effect.provideContext(services))
+      )
+      const { plan } = yield* revised(admin, capsule.id, "demoted-topic")
+      expect(plan.phase).toBe("failed")
+      expect(JSON.stringify(plan.diagnostics)).toContain("demoted-topic would receive private inputs")
+      expect(yield* openings(capsule.id)).toEqual([])
+    })
+  )
+
+  tests.live("a rollback to another lane is refused to a member, one along the lane is not", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const member = yield* person("member")
+      const { capsule } = yield* active("earlier", moduleOf(), { variables })
+      yield* (yield* Sources).update(context, capsule.sourceId, { defaultRef: "HEAD" })
+      yield* commit("later", moduleOf("# later"))
+      const { run } = yield* revised(context, capsule.id, "later")
+      if (run === undefined) return yield* Effect.die("no plan")
+      yield* applied(run)
+      const { items } = yield* (yield* Capsules).stateVersions(capsule.id, { limit: 5 })
+      const [newest, oldest] = [items[0], items.at(-1)]
+      if (newest === undefined || oldest === undefined) return yield* Effect.die("no StateVersion")
+      const runs = yield* Runs
+      yield* refused(runs.rollbackPlan(member, oldest.id), "earlier")
+      const along = yield* settled((yield* runs.rollbackPlan(member, newest.id)).id)
+      expect(along.openedForRef).toBeUndefined()
+    })
+  )
+
+  tests.live("a person's own values of an install plan are open to that person's plans only", () =>
+    Effect.gen(function* () {
+      const { commit, workspaceId } = yield* TestPlane
+      const [member, other] = [yield* person("member"), yield* person("member")]
+      yield* commit("own", moduleOf())
+      const installs = yield* InstallPlans
+      const request = yield* requestOf("own", { variables })
+      const { value } = yield* installs.create(member, workspaceId, request, freshKey())
+      const { capsuleId, phase, planRunId } = yield* stepped(installs.reconcile(member, value.id))
+      if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no Capsule")
+      expect(phase).toBe("reviewable")
+      expect((yield* settled(planRunId)).openedForRef).toBeUndefined()
+      const capsules = yield* Capsules
+      const again = yield* settled((yield* capsules.plan(member, capsuleId, undefined)).value.id)
+      expect(again.status).toBe("waiting_approval")
+      yield* refused(capsules.plan(other, capsuleId, undefined), "private inputs", "(none yet)")
+      yield* refused(reconfigured(other, capsuleId, "guessed"), "private inputs")
+    })
+  )
+
+  tests.live("a configuration plan that another person queued in between closes the values", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const member = yield* person("member")
+      yield* commit("between", moduleOf())
+      const installs = yield* InstallPlans
+      const request = yield* requestOf("between", { variables })
+      const { value } = yield* installs.create(member, workspaceId, request, freshKey())
+      const { capsuleId } = yield* stepped(installs.reconcile(member, value.id))
+      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+      const changed = yield* reconfigured(context, capsuleId, "the-owners-own-key")
+      yield* settled(changed.value.run.id)
+      yield* refused((yield* Capsules).plan(member, capsuleId, undefined), "private inputs")
+    })
+  )
+})

@@ -1,0 +1,72 @@
+import { expect } from "bun:test"
+import { Effect, Result } from "effect"
+import { blocked } from "../../../../actors/running/execution/RunBlocked.ts"
+import { inSteps, type RunSteps } from "../../../../actors/running/execution/RunSteps.ts"
+import { holdLost } from "../../../../actors/ledger/run/RunHold.ts"
+import type { RunRow } from "../../../../actors/ledger/run/RunRow.ts"
+import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
+import { world } from "../../../src/http/support/World.ts"
+import { it } from "../../../support/Effect.ts"
+import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
+import { ledgers } from "../../support/GuardedPlane.ts"
+
+const hold = { runId: world.runId, owner: "inst_test#1", fence: 3 }
+
+/** Runs steps that record what they receive; returns the records. */
+const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, string>>) {
+  const found = (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
+  const run: RunRow = { ...found, type: "plan", status: "running", owner: hold.owner, fence: hold.fence }
+  const notes: Array<string> = []
+  const note = (text: string) => Effect.sync(() => void notes.push(text))
+  const execution = inSteps(
+    {
+      prepare: () => Effect.as(note("prepare"), "the job"),
+      execute: (job) => Effect.as(note(`execute ${job}`), "the outcome"),
+      settle: (held, result) =>
+        note(
+          `settle ${held.fence} ${Result.match(result, { onFailure: ({ reason }) => reason, onSuccess: (outcome) => outcome })}`
+        ),
+      refuse: (_, { code }) => note(`refuse ${code}`),
+      ...changes
+    },
+    note
+  )
+  const exit = yield* Effect.result(
+    execution(run, {
+      sink: { event: () => Effect.void, log: (_, __, text) => note(`log ${text}`), checkpoint: () => Effect.void },
+      cancelRequested: Effect.never,
+      runFolder: "/nowhere/run",
+      record: (end) => end
+    })
+  )
+  return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
+}, Effect.provide(ledgers))
+
+it.live("each step follows the previous one, and the process may die between any two of them", () =>
+  Effect.gen(function* () {
+    expect(yield* walked({})).toEqual({
+      notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
+      exit: "over"
+    })
+  })
+)
+
+it.live("a failing job is settled like one that has an outcome", () =>
+  Effect.gen(function* () {
+    const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
+    expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])
+  })
+)
+
+it.live("a blocked Run reports why and is refused; nothing is executed", () =>
+  Effect.gen(function* () {
+    const { notes } = yield* walked({ prepare: () => blocked("missing_input", "A value is missing.") })
+    expect(notes).toEqual(["log A value is missing.", "refuse missing_input"])
+  })
+)
+
+it.live("an execution that loses its hold during preparation stops silently", () =>
+  Effect.gen(function* () {
+    expect(yield* walked({ prepare: () => holdLost(hold) })).toEqual({ notes: [], exit: "HoldLost" })
+  })
+)

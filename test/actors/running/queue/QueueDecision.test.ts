@@ -1,0 +1,261 @@
+import { describe, expect, test } from "bun:test"
+import * as fc from "fast-check"
+import {
+  decide,
+  checksToPreempt,
+  type QueuedRun,
+  type QueueLimits,
+  type QueueState,
+  type RunningRun
+} from "../../../../actors/running/queue/QueueDecision.ts"
+import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { run, workspaceOf, simulated, story, anyLimits, type Arrival } from "./support/SimulatedQueue.ts"
+
+const limits: QueueLimits = { runs: { places: 4, perWorkspace: 3 }, builds: { places: 3, perWorkspace: 2 } }
+
+const otherWorkspace = workspaceOf("ws_b")
+
+const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
+  id: run(id),
+  workspaceId: workspaceOf("ws_a"),
+  pool: "runs",
+  subject: "ada",
+  isDriftCheck: false,
+  queuedAt: "2026-01-01T00:00:00.000Z",
+  workspaceTurn: 0,
+  subjectTurn: 0,
+  ...more
+})
+
+const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
+  id: run(id),
+  workspaceId: workspaceOf("ws_a"),
+  pool: "runs",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  ...more
+})
+
+const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued: [], ...state })
+
+describe("which Run starts next", () => {
+  test("none when nothing is queued", () => expect(of({}).next).toBeUndefined())
+
+  test("one from the Workspace whose last Run started longest ago, no matter what others queued before it", () => {
+    const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
+    const late = queued("b1", {
+      workspaceId: otherWorkspace,
+      workspaceTurn: 6,
+      queuedAt: "2026-01-02T00:00:00.000Z"
+    })
+    expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
+  })
+
+  test("within a Workspace, one from the person whose last Run started longest ago", () => {
+    const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
+    const late = queued("b1", {
+      subject: "bob",
+      workspaceTurn: 7,
+      subjectTurn: 3,
+      queuedAt: "2026-01-02T00:00:00.000Z"
+    })
+    const { next, places } = of({ queued: [...many, late] })
+    expect<string | undefined>(next?.id).toBe("b1")
+    expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
+  })
+
+  test("one whose Capsule is free, even if an older Run is waiting for its Capsule", () => {
+    const behind = queued("behind", { capsuleLine: "cap_1" })
+    const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
+    const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
+    expect<string | undefined>(next?.id).toBe("free")
+    const held = { pool: "runs", reason: "capsule_busy", heldByRunId: run("holder") } as const
+    expect(places.get("behind")).toEqual({ position: 2, ...held })
+  })
+
+  test("one from another Workspace if a Workspace has reached its limit", () => {
+    const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
+    const { next, places } = of({
+      running: full,
+      queued: [queued("own"), queued("other", { workspaceId: otherWorkspace, workspaceTurn: 9 })]
+    })
+    expect<string | undefined>(next?.id).toBe("other")
+    expect(places.get("own")).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "workspace_limit",
+      limit: 3,
+      heldByRunId: run("1")
+    })
+  })
+
+  test("an apply while every place for builds is taken, and vice versa", () => {
+    const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: workspaceOf(`ws_${id}`) }))
+    const build = queued("build", { pool: "builds" })
+    const state = of({ running: builds, queued: [build, queued("apply")] })
+    expect<string | undefined>(state.next?.id).toBe("apply")
+    expect(state.places.get("build")).toEqual({ position: 1, pool: "builds", reason: "places_taken", limit: 3 })
+    const runs = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
+    expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
+  })
+
+  test("a drift check only after people's requests, and never in the last place", () => {
+    const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
+    expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
+    const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
+    expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
+    expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
+    // Two of the Workspace's three places are taken: the third is for a person, although the pool has two free places.
+    const own = of({ running: [running("1"), running("2")], queued: [drift] })
+    expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
+  })
+
+  test("reveals nothing about another Workspace's Runs", () => {
+    const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: otherWorkspace }))
+    expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "places_taken",
+      limit: 4
+    })
+  })
+})
+
+const seed = 20_261_122
+
+describe("fairness under random arrivals", () => {
+  // N completions are ceil(N / K) for each of the K places: no Workspace is overtaken twice by another.
+  test("with N active Workspaces, the first claimable Run in each starts within N completions", () =>
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: 1, max: 9 })
+          .chain((workspaces) => fc.tuple(fc.constant(workspaces), story(workspaces, ["plan"]))),
+        fc.integer({ min: 1, max: 5 }),
+        ([workspaces, events], places) => {
+          const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
+          // How many completions in other Workspaces each Workspace with a claimable Run has seen since it last started one.
+          const passed = new Map<WorkspaceId, number>()
+          const settle = () => {
+            for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
+            const { places: now, ...rest } = decide(queue.state())
+            expect(rest.next).toBeUndefined()
+            const claimable = new Set(
+              queue.waiting.flatMap(({ id, workspaceId }) =>
+                now.get(id)?.reason === "capsule_busy" ? [] : [workspaceId]
+              )
+            )
+            for (const workspace of passed.keys()) if (!claimable.has(workspace)) passed.delete(workspace)
+            for (const workspace of claimable) if (!passed.has(workspace)) passed.set(workspace, 0)
+          }
+          const complete = (index: number) => {
+            if (queue.complete(index) === undefined) return
+            for (const [workspace, count] of passed) passed.set(workspace, count + 1)
+            settle()
+            for (const count of passed.values()) expect(count).toBeLessThan(workspaces)
+          }
+          for (const event of events) {
+            if ("ends" in event) complete(event.ends)
+            else {
+              queue.arrive(event)
+              settle()
+            }
+          }
+          while (queue.active.length > 0) complete(0)
+          expect(queue.waiting).toEqual([])
+        }
+      ),
+      { seed, numRuns: 300 }
+    ))
+
+  test("with K places that all turn over, within ceil(N / K) rounds; this also applies to people within one Workspace", () => {
+    const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
+      const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
+      // One member queues many Runs before anyone else arrives.
+      for (let n = 0; n < 40; n++) queue.arrive({ workspace: 0, subject: 0, capsule: n, kind: "plan", ...of(0) })
+      queue.startAll()
+      for (let line = 1; line < lines; line++) {
+        queue.arrive({ workspace: 0, subject: 0, capsule: 100 + line, kind: "plan", ...of(line) })
+      }
+      for (let round = 1; round <= Math.ceil(lines / places); round++) {
+        queue.active.splice(0)
+        queue.startAll()
+      }
+      return queue.waiting.filter(({ capsuleLine }) => /_1\d\d$/.test(capsuleLine ?? ""))
+    }
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 6 }), (lines, places) => {
+        expect(rounds(lines, places, (line) => ({ workspace: line }))).toEqual([])
+        expect(rounds(lines, places, (line) => ({ subject: line }))).toEqual([])
+      }),
+      { seed, numRuns: 60 }
+    )
+  })
+
+  test("limits are respected, one Run per Capsule is active, and no place stays empty that a Run could take", () =>
+    fc.assert(
+      fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
+        const queue = simulated(given)
+        const check = () => {
+          queue.startAll()
+          const { places } = decide(queue.state())
+          const lines = queue.active.map(({ capsuleLine }) => capsuleLine)
+          expect(new Set(lines).size).toBe(lines.length)
+          for (const pool of ["runs", "builds"] as const) {
+            const inPool = queue.active.filter((run) => run.pool === pool)
+            expect(inPool.length).toBeLessThanOrEqual(given[pool].places)
+            for (const { workspaceId } of inPool) {
+              const own = inPool.filter((run) => run.workspaceId === workspaceId)
+              expect(own.length).toBeLessThanOrEqual(given[pool].perWorkspace)
+            }
+          }
+          // Each queued Run has a place and a valid reason.
+          for (const run of queue.waiting) {
+            const place = places.get(run.id)
+            expect(place?.position).toBeGreaterThan(0)
+            expect(place?.reason).not.toBe("turn")
+            expect(place?.reason === "place_kept" && !run.isDriftCheck).toBe(false)
+            const holder = queue.active.find(({ id }) => id === place?.heldByRunId)
+            if (holder !== undefined) expect(holder.workspaceId).toBe(run.workspaceId)
+          }
+        }
+        for (const event of events) {
+          if (!("ends" in event)) queue.arrive(event)
+          else if (queue.active.length > 0) queue.complete(event.ends)
+          check()
+        }
+      }),
+      { seed, numRuns: 200 }
+    ))
+})
+
+describe("a running scheduled drift check", () => {
+  const check = (id: string, more: Partial<RunningRun> = {}) =>
+    running(id, { scheduledCheck: { isStopping: false }, ...more })
+  const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
+  const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
+
+  test("stops if a Run is waiting for its place, in its Workspace or in the pool", () => {
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
+    const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
+    expect<ReadonlyArray<string>>(
+      checksToPreempt({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
+    ).toEqual(["other"])
+  })
+
+  test("continues while no Run is waiting, or while a place is free", () => {
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, [])).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: [check("own")] }, asked)).toEqual([])
+    const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: held }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
+  })
+
+  test("stops one check per waiting Run: the last to start", () => {
+    const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
+    const early = check("early")
+    const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
+    const stopping = { ...late, scheduledCheck: { isStopping: true } }
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+  })
+})

@@ -1,0 +1,156 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../../../actors/base/database/Transaction.ts"
+import { preemptedReason } from "../../../../actors/ledger/run/Preemption.ts"
+import { holdOf } from "../../../../actors/ledger/run/RunHold.ts"
+import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
+import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
+import { RunQueue } from "../../../../actors/running/queue/RunQueue.ts"
+import type { RunType } from "../../../../schema/records/Run.ts"
+import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts.ts"
+import { suite } from "../../../support/Effect.ts"
+import { setRun } from "../../../support/HeldRuns.ts"
+import { namedRun, namedCapsule } from "../../../support/NamedIds.ts"
+import { type CapsuleId, type RunId } from "../../../../schema/records/Ids.ts"
+import { testQueue } from "./support/TestQueue.ts"
+
+const tests = suite(testQueue({ concurrency: 3, workspaceConcurrency: 2 }).pipe(Layer.provideMerge(testAccounts)))
+afterAll(tests.dispose)
+
+let counter = 0
+
+/** A Workspace, and a function that queues Runs in it in the order of the calls. */
+const workspace = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
+  counter += 1
+  const owner = yield* newPerson(`queue-${counter}`)
+  const { id } = yield* newWorkspace(owner.subject, { handle: `queue-${counter}` })
+  const queued = Effect.fnUntraced(function* (name: string, type: RunType, capsuleId?: CapsuleId) {
+    const runId = namedRun(`${counter}${name}`)
+    yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", spec: {} })
+    counter += 1
+    yield* setRun(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
+    return runId
+  })
+  const finish = (...ids: ReadonlyArray<RunId>) =>
+    Effect.forEach(ids, (runId) =>
+      Effect.gen(function* () {
+        const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
+        yield* lifecycle.succeed(holdOf(run), {})
+      }).pipe(transaction(sql))
+    )
+  return { queued, finish, workspaceId: id }
+})
+
+const claim = Effect.gen(function* () {
+  return (yield* (yield* RunQueue).claim("owner"))?.id
+})
+const placeOf = Effect.fnUntraced(function* (id: RunId) {
+  const row = yield* (yield* RunLedger).find(id)
+  return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
+})
+
+tests.live("one Run per Capsule at a time, and drift checks after people's requests", () =>
+  Effect.gen(function* () {
+    const { finish, queued } = yield* workspace
+    const apply = yield* queued("apply", "apply", namedCapsule("1"))
+    const drift = yield* queued("drift", "drift_check", namedCapsule("1"))
+    const plan = yield* queued("plan", "plan", namedCapsule("1"))
+    const backup = yield* queued("backup", "backup", namedCapsule("1"))
+    expect(yield* claim).toBe(apply)
+    expect(yield* placeOf(apply)).toBeUndefined()
+    expect(yield* placeOf(plan)).toMatchObject({
+      position: 2,
+      pool: "runs",
+      reason: "capsule_busy",
+      heldByRunId: apply
+    })
+    expect(yield* placeOf(drift)).toMatchObject({ position: 3, reason: "capsule_busy", heldByRunId: apply })
+    // A Run that neither reads nor changes infrastructure does not wait.
+    expect(yield* claim).toBe(backup)
+    expect(yield* claim).toBeUndefined()
+    yield* finish(apply, backup)
+    expect(yield* claim).toBe(plan)
+    expect(yield* claim).toBeUndefined()
+    yield* finish(plan)
+    expect(yield* claim).toBe(drift)
+    yield* finish(drift)
+  })
+)
+
+tests.live("limits apply per Workspace and overall, and drift checks leave one place open", () =>
+  Effect.gen(function* () {
+    const one = yield* workspace
+    const other = yield* workspace
+    const first = yield* one.queued("a", "plan", namedCapsule("a"))
+    const second = yield* one.queued("b", "plan", namedCapsule("b"))
+    const third = yield* one.queued("c", "plan", namedCapsule("c"))
+    const elsewhereDrift = yield* other.queued("d", "drift_check", namedCapsule("d"))
+    const elsewhere = yield* other.queued("e", "plan", namedCapsule("e"))
+    expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
+    expect(yield* claim).toBe(first)
+    // Workspaces take turns, although the first one had queued more before the second one arrived.
+    expect(yield* claim).toBe(elsewhere)
+    // A drift check must not take the last place.
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
+    expect(yield* claim).toBe(second)
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(third)).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "workspace_limit",
+      limit: 2,
+      heldByRunId: first,
+      message: "The Workspace has 2 Runs executing, which is its limit. The next starts when one of them ends."
+    })
+    yield* one.finish(first)
+    expect(yield* claim).toBe(third)
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "places_taken", limit: 3, heldByRunId: elsewhere })
+    yield* one.finish(second)
+    expect(yield* claim).toBeUndefined()
+    yield* one.finish(third)
+    // Nor may it take the last place in its Workspace, which a person may also need.
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
+    yield* other.finish(elsewhere)
+    expect(yield* claim).toBe(elsewhereDrift)
+    yield* other.finish(elsewhereDrift)
+  })
+)
+
+tests.live("a scheduled drift check stops for a requested Run that has no place", () =>
+  Effect.gen(function* () {
+    const { finish, queued, workspaceId } = yield* workspace
+    const ledger = yield* RunLedger
+    const check = namedRun("scheduled")
+    const scheduled = { type: "drift_check", capsuleId: namedCapsule("s"), trigger: "schedule", spec: {} } as const
+    yield* ledger.insert({ id: check, workspaceId, ...scheduled })
+    expect(yield* claim).toBe(check)
+    const first = yield* queued("first", "plan", namedCapsule("f"))
+    expect(yield* claim).toBe(first)
+    expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
+    const second = yield* queued("second", "plan", namedCapsule("g"))
+    expect(yield* claim).toBeUndefined()
+    expect((yield* ledger.find(check))?.cancel_reason).toBe(preemptedReason)
+    const stopping = (yield* ledger.find(check)) ?? (yield* Effect.die("no Run"))
+    yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(holdOf(stopping)))
+    expect(yield* claim).toBe(second)
+    yield* finish(first, second)
+  })
+)
+
+tests.live("when claims race, each Run is claimed by only one", () =>
+  Effect.gen(function* () {
+    const { finish, queued } = yield* workspace
+    const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]
+    const claims = yield* Effect.all(
+      Array.from({ length: 6 }, () => claim),
+      { concurrency: "unbounded" }
+    )
+    expect(claims.filter((id) => id !== undefined).toSorted()).toEqual(ids.toSorted())
+    yield* finish(...ids)
+  })
+)
