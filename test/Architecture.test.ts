@@ -220,4 +220,14 @@ describe("the house", () => {
       })
     expect(odd.map((parts) => parts.join("/"))).toEqual([])
   })
+
+  test("names each service key after the folder of its file", () => {
+    const keys = files.flatMap(({ path, text }) =>
+      [...text.matchAll(/"svc\/((?:[A-Za-z0-9-]+\/)*)[A-Z]\w*"/g)].flatMap(([key, folder]) =>
+        text.includes(`brand(${key})`) ? [] : [{ path, key, folder }]
+      )
+    )
+    expect(keys.length).toBeGreaterThan(300)
+    expect(keys.filter(({ path, folder }) => folder !== `${dirname(path)}/`)).toEqual([])
+  })
 })

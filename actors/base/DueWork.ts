@@ -62,7 +62,7 @@ export class DueWork extends Context.Service<
     readonly wake: Effect.Effect<void>
     readonly follow: Effect.Effect<never>
   }
->()("svc/actors/due-work/DueWork") {
+>()("svc/actors/base/DueWork") {
   static readonly layer = Layer.effect(
     DueWork,
     Effect.suspend(() => make)

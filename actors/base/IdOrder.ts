@@ -43,4 +43,4 @@ export const makeIdOrder = (): IdOrderShape => {
 }
 
 /** The order of this process's ids: all services of a process share it. */
-export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/IdOrder", { defaultValue: makeIdOrder })
+export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/base/IdOrder", { defaultValue: makeIdOrder })

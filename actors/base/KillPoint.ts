@@ -64,6 +64,6 @@ export type KillPointName =
  * Called at every kill point. Does nothing here; the crash suite starts its own server in which one of the points kills the
  * process with SIGKILL.
  */
-export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {
+export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/base/KillPoint", {
   defaultValue: () => () => Effect.void
 })

@@ -6,7 +6,7 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
  * is admitted long before: its body arrives, and its command waits for the record and for the database. Work that no request asked
  * for needs no check.
  */
-export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/Readmission", {
+export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/base/Readmission", {
   defaultValue: () => undefined
 })
 

@@ -108,7 +108,7 @@ export class AgentFolder extends Context.Service<
     /** Path of a subfolder, created with mode 0700. */
     readonly subfolder: (name: string) => Effect.Effect<string, AgentFolderUnusable>
   }
->()("svc/agent/AgentFolder") {
+>()("svc/runner/agent/AgentFolder") {
   static readonly layerAt = (path: string) =>
     Layer.effect(
       AgentFolder,

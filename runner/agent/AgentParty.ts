@@ -33,7 +33,7 @@ export class AgentParty extends Context.Service<
     readonly received: (claim: RunClaim, kind: SealedKind) => SealedFor
     readonly sent: (claim: RunClaim, kind: SealedKind) => SealedFor
   }
->()("svc/agent/AgentParty") {}
+>()("svc/runner/agent/AgentParty") {}
 
 export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, folder: AgentFolder["Service"]) {
   const server = serverParty(identity.installationId)

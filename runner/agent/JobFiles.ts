@@ -52,7 +52,7 @@ export class JobFiles extends Context.Service<
       accepted: Effect.Effect<void>
     ) => Effect.Effect<Uint8Array, unknown>
   }
->()("svc/agent/JobFiles") {
+>()("svc/runner/agent/JobFiles") {
   static readonly layer = Layer.effect(
     JobFiles,
     Effect.gen(function* () {

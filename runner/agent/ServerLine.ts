@@ -46,4 +46,4 @@ export class ServerLine extends Context.Service<
       target: string
     ) => Effect.Effect<void, Gone | FetchRefused>
   }
->()("svc/agent/ServerLine") {}
+>()("svc/runner/agent/ServerLine") {}

@@ -19,7 +19,7 @@ export class BuildStore extends Context.Service<
     /** Removes archives that are neither kept nor young. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
->()("svc/execution/BuildStore") {
+>()("svc/runner/execution/BuildStore") {
   /** `folder`: absolute, on the same disk as the run folders; created with the first archive. */
   static readonly layer = ({ folder }: { readonly folder: string }) =>
     Layer.effect(

@@ -51,7 +51,7 @@ export class ModuleRunner extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<StateOutput>>
     readonly discard: (runFolder: string) => Effect.Effect<void, RunFileFailed>
   }
->()("svc/execution/ModuleRunner") {
+>()("svc/runner/execution/ModuleRunner") {
   static readonly layer = Layer.effect(
     ModuleRunner,
     Effect.gen(function* () {

@@ -35,7 +35,7 @@ export interface ProvidedCredentials {
   readonly read: (name: string) => Effect.Effect<ProvidedSet, NotProvided>
 }
 
-export const ProvidedCredentials = Context.Reference<ProvidedCredentials>("svc/execution/ProvidedCredentials", {
+export const ProvidedCredentials = Context.Reference<ProvidedCredentials>("svc/runner/execution/ProvidedCredentials", {
   defaultValue: () => ({
     described: Effect.succeed([]),
     names: Effect.succeed([]),

@@ -46,7 +46,7 @@ export class RunPlace extends Context.Service<
     readonly provided: (name: string) => Effect.Effect<ProvidedSet, NotProvided>
     readonly mirror: Effect.Effect<ProviderMirror | undefined>
   }
->()("svc/execution/RunPlace") {}
+>()("svc/runner/execution/RunPlace") {}
 
 /**
  * What an execution receives besides its job.

@@ -13,6 +13,6 @@ export interface RunnerSettingsShape {
   readonly mirror: ProviderMirror | undefined
 }
 
-export const RunnerSettings = Context.Reference<RunnerSettingsShape>("svc/execution/RunnerSettings", {
+export const RunnerSettings = Context.Reference<RunnerSettingsShape>("svc/runner/execution/RunnerSettings", {
   defaultValue: () => ({ providerCache: undefined, mirror: undefined })
 })

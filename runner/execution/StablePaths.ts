@@ -87,7 +87,7 @@ export class StablePaths extends Context.Service<
       runFolder: string
     ) => Effect.Effect<string, RunFileFailed, Scope.Scope>
   }
->()("svc/execution/StablePaths") {
+>()("svc/runner/execution/StablePaths") {
   static readonly layer = Layer.effect(
     StablePaths,
     Effect.gen(function* () {

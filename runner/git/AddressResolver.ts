@@ -7,7 +7,7 @@ export interface AddressResolverShape {
 }
 
 /** The system's resolver by default, so it finds the hosts that any other program on this machine would connect to. */
-export const AddressResolver = Context.Reference<AddressResolverShape>("svc/git/AddressResolver", {
+export const AddressResolver = Context.Reference<AddressResolverShape>("svc/runner/git/AddressResolver", {
   defaultValue: () => ({
     resolve: (hostname) =>
       Effect.tryPromise(() => lookup(hostname, { all: true })).pipe(

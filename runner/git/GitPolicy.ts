@@ -64,7 +64,7 @@ export const defaultGitLimits: GitLimits = {
 export const defaultGitPolicy: GitPolicyShape = { allowOrigins: [], native: "auto", limits: defaultGitLimits }
 
 /** The operator's policy for Git servers and repositories. */
-export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/git/GitPolicy") {
+export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/runner/git/GitPolicy") {
   static readonly layer = Layer.succeed(GitPolicy, defaultGitPolicy)
 
   /** The defaults, with some of them replaced. */

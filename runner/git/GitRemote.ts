@@ -36,7 +36,7 @@ export class GitRemote extends Context.Service<
     /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
   }
->()("svc/git/GitRemote") {
+>()("svc/runner/git/GitRemote") {
   static readonly layer = Layer.effect(
     GitRemote,
     Effect.gen(function* () {

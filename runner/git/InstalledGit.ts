@@ -36,7 +36,7 @@ export class InstalledGit extends Context.Service<
     /** Undefined: fetch without it. Determined once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
->()("svc/git/InstalledGit") {
+>()("svc/runner/git/InstalledGit") {
   static readonly layer = Layer.effect(
     InstalledGit,
     Effect.gen(function* () {

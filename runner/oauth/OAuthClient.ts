@@ -147,7 +147,7 @@ export class OAuthClient extends Context.Service<
       kind: "access_token" | "refresh_token"
     ) => Effect.Effect<"revoked" | "unsupported", OAuthFailure>
   }
->()("svc/oauth/OAuthClient") {
+>()("svc/runner/oauth/OAuthClient") {
   static readonly layer = Layer.effect(
     OAuthClient,
     Effect.gen(function* () {

@@ -83,4 +83,6 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
 })
 
 /** How requests are made; a host may replace it. */
-export const HttpProbe = Context.Reference<HttpProbeShape>("svc/probe/HttpProbe", { defaultValue: () => ({ ask }) })
+export const HttpProbe = Context.Reference<HttpProbeShape>("svc/runner/probe/HttpProbe", {
+  defaultValue: () => ({ ask })
+})

@@ -108,7 +108,7 @@ export const redactionThreads = (
   })
 
 /** The thread of a service: its own, unless several services in one process are meant to share one. */
-export const RedactionThreads = Context.Reference("svc/redaction/RedactionThreads", {
+export const RedactionThreads = Context.Reference("svc/runner/redaction/RedactionThreads", {
   defaultValue: () => redactionThreads()
 })
 
@@ -214,7 +214,7 @@ export class Redaction extends Context.Service<
       addressKey?: Redacted.Redacted
     ) => Effect.Effect<RunRedactor, RedactionUnavailable, Scope.Scope>
   }
->()("svc/redaction/Redaction") {
+>()("svc/runner/redaction/Redaction") {
   static readonly layer = Layer.effect(
     Redaction,
     Effect.gen(function* () {

@@ -58,7 +58,7 @@ export class Sandbox extends Context.Service<
     /** Tries every level, including those that have not been needed so far, to show the whole ladder. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
->()("svc/sandbox/Sandbox") {
+>()("svc/runner/sandbox/Sandbox") {
   static readonly layer = Layer.effect(
     Sandbox,
     Effect.gen(function* () {

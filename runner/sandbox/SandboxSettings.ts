@@ -90,6 +90,6 @@ export const defaultSandboxSettings: SandboxSettingsShape = {
   network: { reach: "auto", forbidden: metadataRanges, pasta: "pasta" }
 }
 
-export const SandboxSettings = Context.Reference<SandboxSettingsShape>("svc/sandbox/SandboxSettings", {
+export const SandboxSettings = Context.Reference<SandboxSettingsShape>("svc/runner/sandbox/SandboxSettings", {
   defaultValue: () => defaultSandboxSettings
 })

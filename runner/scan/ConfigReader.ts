@@ -43,7 +43,7 @@ export class ConfigReader extends Context.Service<
     /** An unreadable file has problems of severity `error` and no reliable blocks. */
     readonly read: (bytes: Uint8Array, syntax: ConfigSyntax) => Effect.Effect<ConfigReading, HclParserUnavailable>
   }
->()("svc/scan/ConfigReader") {
+>()("svc/runner/scan/ConfigReader") {
   static readonly layerWithoutParser = Layer.effect(
     ConfigReader,
     Effect.gen(function* () {

@@ -120,7 +120,7 @@ export const parserThreads = Effect.gen(function* () {
 })
 
 /** The threads of a parser: its own, unless several parsers in one process are meant to share them. */
-export const ParserThreads = Context.Reference("svc/scan/ParserThreads", { defaultValue: () => parserThreads })
+export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
 const maxMessageLength = 500
@@ -162,7 +162,7 @@ export class HclParser extends Context.Service<
     /** Fails only when no thread can be started. Obeys `ScanLimits.fileDeadline`. */
     readonly parse: (text: string) => Effect.Effect<HclVerdict, HclParserUnavailable>
   }
->()("svc/scan/HclParser") {
+>()("svc/runner/scan/HclParser") {
   static readonly layer = Layer.effect(
     HclParser,
     Effect.gen(function* () {

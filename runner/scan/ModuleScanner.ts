@@ -64,7 +64,7 @@ export class ModuleScanner extends Context.Service<
     /** The path of every module in the tree, in order. Reads no files. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
->()("svc/scan/ModuleScanner") {
+>()("svc/runner/scan/ModuleScanner") {
   static readonly layerWithoutReader = Layer.effect(
     ModuleScanner,
     Effect.gen(function* () {

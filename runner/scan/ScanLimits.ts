@@ -36,6 +36,6 @@ export const defaultScanLimits: ScanLimitValues = {
   treeModuleCalls: 20_000
 }
 
-export const ScanLimits = Context.Reference<ScanLimitValues>("svc/scan/ScanLimits", {
+export const ScanLimits = Context.Reference<ScanLimitValues>("svc/runner/scan/ScanLimits", {
   defaultValue: () => defaultScanLimits
 })

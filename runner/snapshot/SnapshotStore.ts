@@ -67,7 +67,7 @@ export class SnapshotStore extends Context.Service<
     /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
   }
->()("svc/snapshot/SnapshotStore") {
+>()("svc/runner/snapshot/SnapshotStore") {
   static readonly layer = (
     options: SnapshotStoreOptions
   ): Layer.Layer<SnapshotStore, SnapshotStorageFailed, FileSystem.FileSystem> =>

@@ -44,7 +44,7 @@ export class SnapshotSync extends Context.Service<
   {
     readonly sync: (request: SyncRequest) => Effect.Effect<SyncedSnapshot, GitError | SnapshotError>
   }
->()("svc/snapshot/SnapshotSync") {
+>()("svc/runner/snapshot/SnapshotSync") {
   static readonly layer = Layer.effect(
     SnapshotSync,
     Effect.gen(function* () {

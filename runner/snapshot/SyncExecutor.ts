@@ -70,6 +70,6 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
 }, Effect.scoped)
 
 /** Runs a sync job in a separate process, which is killed when it uses too much memory or the call ends. */
-export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/snapshot/SyncExecutor", {
+export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/runner/snapshot/SyncExecutor", {
   defaultValue: () => ({ execute: executeInProcess })
 })

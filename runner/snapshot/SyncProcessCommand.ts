@@ -8,7 +8,7 @@ export interface SyncProcessCommandShape {
 }
 
 /** How to start the process for one sync: by default, this runtime with the entry point; a compiled binary specifies itself. */
-export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/snapshot/SyncProcessCommand", {
+export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/runner/snapshot/SyncProcessCommand", {
   defaultValue: () => ({
     program: process.execPath,
     args: [fileURLToPath(moduleBeside(import.meta.url, "../git/SyncMain"))]

@@ -41,4 +41,4 @@ const makeKnownTools = () => {
  * What the tools on this machine have reported about themselves, shared by all services in this process: starting a tool takes
  * longer than any other query that a service makes of its machine.
  */
-export const KnownTools = Context.Reference("svc/toolchain/KnownTools", { defaultValue: makeKnownTools })
+export const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })

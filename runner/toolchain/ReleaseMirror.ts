@@ -30,7 +30,7 @@ export class ReleaseMirror extends Context.Service<
       file: string
     ) => Effect.Effect<{ readonly sha256: string; readonly size: number }, ToolDownloadFailed>
   }
->()("svc/toolchain/ReleaseMirror") {
+>()("svc/runner/toolchain/ReleaseMirror") {
   static readonly layer = Layer.effect(
     ReleaseMirror,
     Effect.gen(function* () {

@@ -50,7 +50,7 @@ export class Toolchain extends Context.Service<
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
   }
->()("svc/toolchain/Toolchain") {
+>()("svc/runner/toolchain/Toolchain") {
   /** `tools` is the folder for managed versions, inside the data folder. */
   static readonly layer = (settings: ToolchainSettings, tools: string) =>
     Layer.effect(Toolchain, make(settings, tools)).pipe(Layer.provide(ReleaseMirror.layer))

@@ -72,7 +72,7 @@ export class AttemptLimits extends Context.Service<
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>
   }
->()("svc/accounts/AttemptLimits") {
+>()("svc/src/accounts/AttemptLimits") {
   static readonly layer = Layer.effect(
     AttemptLimits,
     Effect.gen(function* () {

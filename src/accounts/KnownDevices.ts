@@ -54,7 +54,7 @@ export class KnownDevices extends Context.Service<
       subject: string
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
   }
->()("svc/accounts/KnownDevices") {
+>()("svc/src/accounts/KnownDevices") {
   static readonly layer = Layer.effect(
     KnownDevices,
     Effect.gen(function* () {

@@ -43,7 +43,7 @@ export class AgentRuns extends Context.Service<
     readonly end: (order: HeldRunOrder) => Effect.Effect<void>
     readonly stopTools: Effect.Effect<void>
   }
->()("svc/agent/AgentRuns") {
+>()("svc/src/agent/AgentRuns") {
   static readonly layer = Layer.effect(
     AgentRuns,
     Effect.gen(function* () {

@@ -66,7 +66,7 @@ export class AgentSession extends Context.Service<
     readonly renewSeconds: () => number
     readonly isDue: Effect.Effect<boolean>
   }
->()("svc/agent/AgentSession") {
+>()("svc/src/agent/AgentSession") {
   static readonly layer = Layer.effect(
     AgentSession,
     Effect.gen(function* () {

@@ -71,7 +71,7 @@ export class AgentWork extends Context.Service<
     readonly over: Effect.Effect<void>
     readonly leave: Effect.Effect<void>
   }
->()("svc/agent/AgentWork") {
+>()("svc/src/agent/AgentWork") {
   static readonly layer = (places: number) =>
     Layer.effect(
       AgentWork,

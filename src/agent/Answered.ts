@@ -41,7 +41,7 @@ export class Answered extends Context.Service<
     /** How long ago the last message was sent that got a response; counts from the start until the first. */
     readonly unansweredSeconds: () => number
   }
->()("svc/agent/Answered") {
+>()("svc/src/agent/Answered") {
   static readonly layer = Layer.effect(
     Answered,
     Effect.gen(function* () {

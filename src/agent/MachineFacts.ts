@@ -54,7 +54,7 @@ export class MachineFacts extends Context.Service<
     readonly drain: Effect.Effect<void>
     readonly isDraining: () => boolean
   }
->()("svc/agent/MachineFacts") {
+>()("svc/src/agent/MachineFacts") {
   static readonly layer = (options: AgentOptions) =>
     Layer.effect(
       MachineFacts,

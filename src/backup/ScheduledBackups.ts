@@ -63,7 +63,7 @@ export class ScheduledBackups extends Context.Service<
     /** Creates a backup if one is due. */
     readonly turn: Effect.Effect<void>
   }
->()("svc/backup/ScheduledBackups") {
+>()("svc/src/backup/ScheduledBackups") {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
       ScheduledBackups,

@@ -6,7 +6,7 @@ import { moduleBeside } from "../../runner/thread/ModuleLocation.ts"
  * How the server starts one of its own commands: by default, this runtime with the entry point; a compiled binary starts itself.
  */
 export const SvcCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
-  "svc/backup/SvcCommand",
+  "svc/src/backup/SvcCommand",
   {
     defaultValue: () => ({
       program: process.execPath,

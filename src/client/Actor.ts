@@ -14,7 +14,7 @@ export interface ActorShape {
  *
  * @effect-leakable-service
  */
-export class Actor extends Context.Service<Actor, ActorShape>()("svc/client/Actor") {
+export class Actor extends Context.Service<Actor, ActorShape>()("svc/src/client/Actor") {
   /** The owner of a personal access token or of an access token from the issuer, with its scopes. */
   static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })

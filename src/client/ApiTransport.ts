@@ -29,7 +29,7 @@ export const withoutTrailingSlash = (url: string): string => {
 }
 
 /** The only difference between an in-process control plane and a server over HTTP. */
-export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
+export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/src/client/ApiTransport") {
   /**
    * Uses the platform's `fetch`. A request that the server was too busy to handle is retried if repeating it has no second
    * effect.

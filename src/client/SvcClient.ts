@@ -48,7 +48,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape
   )
 
 /** The typed client as a service. */
-export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/client/SvcClient") {
+export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/src/client/SvcClient") {
   /** Uses the platform's `fetch`: browsers, Bun and Node. */
   static readonly layer = (options: ClientOptions): Layer.Layer<SvcClient> =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))

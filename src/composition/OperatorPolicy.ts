@@ -40,7 +40,7 @@ export class PolicyInForce extends Context.Service<
       SettingsRefused
     >
   }
->()("svc/composition/PolicyInForce") {}
+>()("svc/src/composition/PolicyInForce") {}
 
 /** The operator's ceilings, profiles, base configurations and assignments from the policy file, if the settings specify one. */
 export const operatorPolicy = (settings: Settings) =>

@@ -8,7 +8,7 @@ type Built = ReturnType<typeof sandbox>
 class SandboxWarmup extends Context.Service<
   SandboxWarmup,
   Fiber.Fiber<Context.Context<Layer.Success<Built>>, Layer.Error<Built>>
->()("svc/composition/SandboxWarmup") {}
+>()("svc/src/composition/SandboxWarmup") {}
 
 /** Starts probing the machine, which spawns other processes, while the rest of the service starts. */
 export const startSandboxWarmup = (settings: Settings) =>

@@ -10,7 +10,7 @@ export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
 }
 
 /** The files that `scripts/build.ts` put into this binary; none in a source checkout. */
-export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>("svc/dashboard/EmbeddedDashboard", {
+export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>("svc/src/dashboard/EmbeddedDashboard", {
   defaultValue: () => []
 })
 

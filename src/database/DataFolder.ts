@@ -51,7 +51,7 @@ export class DataFolder extends Context.Service<
     /** Path of a subfolder, created with mode 0700. */
     readonly subfolder: (name: string) => Effect.Effect<string, DataFolderUnusable>
   }
->()("svc/database/DataFolder") {
+>()("svc/src/database/DataFolder") {
   /**
    * Claims `folder`, creating it if needed.
    *

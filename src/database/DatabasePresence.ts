@@ -5,7 +5,7 @@ export type DatabaseFile = "present" | "missing" | "replaced"
 
 /** What a running server knows about its database file; nothing if a host provides the database. */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
-  "svc/database/DatabasePresence",
+  "svc/src/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 

@@ -24,9 +24,12 @@ export interface ExpectedInstallationShape {
   readonly id: string | undefined
 }
 
-export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>("svc/database/ExpectedInstallation", {
-  defaultValue: () => ({ isNew: false, id: undefined })
-})
+export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>(
+  "svc/src/database/ExpectedInstallation",
+  {
+    defaultValue: () => ({ isNew: false, id: undefined })
+  }
+)
 
 /** Exists from just before a first startup creates anything until the folder names its database. */
 const markName = "instance.creating"

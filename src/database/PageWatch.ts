@@ -10,7 +10,7 @@ import { faultText, type StartFault } from "./StartFault.ts"
 
 /** The fault that the running server found in the pages of its database; nothing is known if a host provides the database. */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(
-  "svc/database/PageWatch",
+  "svc/src/database/PageWatch",
   { defaultValue: () => ({ fault: Effect.undefined }) }
 )
 

@@ -11,7 +11,7 @@ export const StorageSpace = Context.Reference<{
   readonly free: Effect.Effect<number | undefined>
   /** Whether a write would barely fit: writes are then refused before they begin, and the server is not ready. */
   readonly isFull: Effect.Effect<boolean>
-}>("svc/database/StorageSpace", {
+}>("svc/src/database/StorageSpace", {
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })
 })
 

@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
  * host decides who may request them.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
-  "svc/embedding/Administration"
+  "svc/src/embedding/Administration"
 ) {
   static readonly layer = Layer.effect(Administration, make)
 }

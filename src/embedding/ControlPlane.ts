@@ -35,7 +35,7 @@ const service: HostIdentity = { kind: "service" }
 const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 
 /** A control plane in this process. */
-export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/embedding/ControlPlane") {
+export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/src/embedding/ControlPlane") {
   /**
    * Acts for a person who has an account on this control plane and whom the host has authenticated, under the same roles, teams
    * and rules as over HTTP. Fails for an account that is not open; once an account is disabled, its requests are refused.

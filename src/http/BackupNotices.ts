@@ -7,7 +7,7 @@ export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
   /** `undefined` when no backups are scheduled. */
   readonly serverBackups: Effect.Effect<ServerBackups | undefined>
-}>("svc/http/BackupNotices", {
+}>("svc/src/http/BackupNotices", {
   defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })
 })
 

@@ -6,7 +6,7 @@ import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
 /** The dashboard's files, or nothing for a server without a dashboard. */
 export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
-  "svc/http/DashboardAssets"
+  "svc/src/http/DashboardAssets"
 ) {}
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")

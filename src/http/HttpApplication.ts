@@ -22,7 +22,7 @@ export type WebHandler = (request: Request, context?: Context.Context<never>) =>
 
 /** The mounted handler, for callers in this process. */
 export class HttpHandler extends Context.Service<HttpHandler, { readonly handler: WebHandler }>()(
-  "svc/http/HttpFace"
+  "svc/src/http/HttpFace"
 ) {}
 
 /** Every route of a server. */

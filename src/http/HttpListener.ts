@@ -83,7 +83,7 @@ export class HttpListener extends Context.Service<
      */
     readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
->()("svc/http/HttpListener") {
+>()("svc/src/http/HttpListener") {
   static readonly layer = (address: ListenAddress, options: ListenerOptions = {}) =>
     Layer.effect(
       HttpListener,

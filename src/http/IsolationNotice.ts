@@ -3,7 +3,7 @@ import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
 
 /** The notice shown on every page when Runs are less isolated than they should be. */
-export const IsolationNotice = Context.Reference<ReadonlyArray<DashboardNotice>>("svc/http/IsolationNotice", {
+export const IsolationNotice = Context.Reference<ReadonlyArray<DashboardNotice>>("svc/src/http/IsolationNotice", {
   defaultValue: () => []
 })
 

@@ -15,7 +15,7 @@ export class MountedHandler extends Context.Service<
     /** A second argument may carry `Exchange`: the client's address, and the upgrade to WebSocket. */
     readonly handle: WebHandler
   }
->()("svc/http/MountedHandler") {
+>()("svc/src/http/MountedHandler") {
   /**
    * Replaces the listener; no port is opened. `baseUrl` is the public origin under which the host serves it. Closing
    * the Scope ends live streams and waits up to 20 seconds for requests in progress.

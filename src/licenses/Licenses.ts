@@ -10,7 +10,7 @@ export const licenseList = "Licenses.json"
  * Location of the report built along with this program: in a compiled binary, or in the package of a built library. None in a
  * source checkout.
  */
-export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licenses/EmbeddedLicenses", {
+export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/src/licenses/EmbeddedLicenses", {
   defaultValue: () =>
     import.meta.url.endsWith(".ts") ? undefined : fileURLToPath(new URL(`../../${licenseList}`, import.meta.url))
 })

@@ -18,7 +18,7 @@ export class OperatorListener extends Context.Service<
     /** Marks the service as up for as long as the Scope lasts: from then on `readiness` decides. */
     readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>
   }
->()("svc/observability/OperatorListener") {
+>()("svc/src/observability/OperatorListener") {
   static readonly none = Layer.succeed(OperatorListener, { url: undefined, up: () => Effect.void })
 
   static readonly layer = (address: ListenAddress) =>

@@ -94,7 +94,7 @@ export class AccountCommands extends Context.Service<
     /** Revokes every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
->()("svc/operator/AccountCommands") {
+>()("svc/src/operator/AccountCommands") {
   /** `origin` is the beginning of every link, if known. */
   static readonly layer = (origin: string | undefined) => Layer.effect(AccountCommands, make(origin))
 }

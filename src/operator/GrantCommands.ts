@@ -33,7 +33,7 @@ export class GrantCommands extends Context.Service<
     /** Takes effect from the next request. Fails with `not_found`. */
     readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
   }
->()("svc/operator/GrantCommands") {
+>()("svc/src/operator/GrantCommands") {
   static readonly layer = Layer.effect(
     GrantCommands,
     Effect.gen(function* () {

@@ -33,7 +33,7 @@ export class KeyCommands extends Context.Service<
     /** New master key and signing keys. Fails with `VaultLocked`. */
     readonly rotate: (request: typeof KeyRotationRequest.Type) => Effect.Effect<KeyRotation, VaultLocked>
   }
->()("svc/operator/KeyCommands") {
+>()("svc/src/operator/KeyCommands") {
   static readonly layer = Layer.effect(
     KeyCommands,
     Effect.gen(function* () {

@@ -44,7 +44,7 @@ export class LeftOverCommands extends Context.Service<
      */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>
   }
->()("svc/operator/LeftOverCommands") {
+>()("svc/src/operator/LeftOverCommands") {
   static readonly layer = Layer.effect(
     LeftOverCommands,
     Effect.gen(function* () {

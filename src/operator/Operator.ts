@@ -90,7 +90,7 @@ const judged = <Request, A, E>(
 
 /** Accounts of the installation: through the server that holds the data folder, or directly on the folder if there is none. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
-  "svc/operator/OperatorAccounts"
+  "svc/src/operator/OperatorAccounts"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -135,7 +135,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
 
 /** Keys of the installation, accessed the same way. */
 export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
-  "svc/operator/OperatorKeys"
+  "svc/src/operator/OperatorKeys"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -162,7 +162,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
 
 /** The operator's review after a restore, accessed the same way. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
-  "svc/operator/OperatorRestore"
+  "svc/src/operator/OperatorRestore"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -193,7 +193,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
 
 /** States that applies left behind, accessed the same way. */
 export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
-  "svc/operator/OperatorLeftOvers"
+  "svc/src/operator/OperatorLeftOvers"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -223,7 +223,7 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
 
 /** Pools of agents, accessed the same way; only a running server knows which agents are connected. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
-  "svc/operator/OperatorPools"
+  "svc/src/operator/OperatorPools"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -262,7 +262,7 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
 
 /** Actions that can only be performed by the server that is waiting for an agent. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
-  "svc/operator/OperatorReleases"
+  "svc/src/operator/OperatorReleases"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -289,7 +289,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
 
 /** The people who operate the installation, accessed the same way. */
 export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
-  "svc/operator/OperatorGrants"
+  "svc/src/operator/OperatorGrants"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -321,7 +321,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
 
 /** Records past the server's retention periods, accessed the same way. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
-  "svc/operator/OperatorRetention"
+  "svc/src/operator/OperatorRetention"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
@@ -344,7 +344,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
 
 /** The running server's policy: without a server there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
-  "svc/operator/OperatorPolicies"
+  "svc/src/operator/OperatorPolicies"
 ) {
   static readonly layer = (settings: Settings) =>
     Layer.effect(

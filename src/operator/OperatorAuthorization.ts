@@ -13,7 +13,7 @@ export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorise
  * code if Runs share the service's user: not every kernel's confinement covers sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
-  "svc/operator/OperatorAuthorization",
+  "svc/src/operator/OperatorAuthorization",
   { error: OperatorUnauthorised, requiredForClient: true }
 ) {}
 

@@ -51,7 +51,7 @@ export class PolicyCommands extends Context.Service<
      */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
->()("svc/operator/PolicyCommands") {
+>()("svc/src/operator/PolicyCommands") {
   static readonly layer = Layer.effect(
     PolicyCommands,
     Effect.gen(function* () {

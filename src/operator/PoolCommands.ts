@@ -58,7 +58,7 @@ export class PoolCommands extends Context.Service<
     readonly agents: (pool: string | undefined) => Effect.Effect<ReadonlyArray<Agent>>
     readonly changeAgent: (change: AgentChange) => Effect.Effect<ReadonlyArray<Agent>, ApiError>
   }
->()("svc/operator/PoolCommands") {
+>()("svc/src/operator/PoolCommands") {
   static readonly layer = Layer.effect(
     PoolCommands,
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ export class ReleaseCommands extends Context.Service<
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }
->()("svc/operator/ReleaseCommands") {
+>()("svc/src/operator/ReleaseCommands") {
   static readonly layer = Layer.effect(
     ReleaseCommands,
     Effect.gen(function* () {

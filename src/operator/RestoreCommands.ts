@@ -24,7 +24,7 @@ export class RestoreCommands extends Context.Service<
     /** Returns what was decided. Fails with `not_found` if an id is not waiting, without deciding anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
->()("svc/operator/RestoreCommands") {
+>()("svc/src/operator/RestoreCommands") {
   static readonly layer = Layer.effect(
     RestoreCommands,
     Effect.map(RestoreReview, ({ decide, list, rules }) =>

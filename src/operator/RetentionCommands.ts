@@ -51,7 +51,7 @@ export class RetentionCommands extends Context.Service<
     /** Removes it at once, with audit events, instead of in the background. */
     readonly prune: Effect.Effect<RetentionReport>
   }
->()("svc/operator/RetentionCommands") {
+>()("svc/src/operator/RetentionCommands") {
   static readonly layer = Layer.effect(
     RetentionCommands,
     Effect.gen(function* () {

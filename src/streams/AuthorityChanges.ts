@@ -18,7 +18,7 @@ export interface AuthorityWatch {
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
   { readonly follow: Effect.Effect<AuthorityWatch, never, Scope.Scope> }
->()("svc/streams/AuthorityChanges") {
+>()("svc/src/streams/AuthorityChanges") {
   static readonly layer = Layer.effect(
     AuthorityChanges,
     Effect.gen(function* () {

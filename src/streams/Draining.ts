@@ -8,7 +8,7 @@ export class Draining extends Context.Service<
     readonly await: Effect.Effect<void>
     readonly begun: () => boolean
   }
->()("svc/streams/Draining") {
+>()("svc/src/streams/Draining") {
   static readonly layer = Layer.effect(
     Draining,
     Effect.gen(function* () {

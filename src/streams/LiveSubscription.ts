@@ -6,7 +6,7 @@ import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
 /** How often a live subscription checks whether its authority has expired; revocations are noticed as they commit. */
-export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/RecheckInterval", {
+export const RecheckInterval = Context.Reference<Duration.Input>("svc/src/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })
 

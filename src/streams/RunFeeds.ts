@@ -99,7 +99,7 @@ export class RunFeeds extends Context.Service<
       take: (frame: RunFrame) => Effect.Effect<void>
     ) => Effect.Effect<void>
   }
->()("svc/streams/RunFeeds") {
+>()("svc/src/streams/RunFeeds") {
   static readonly layer = Layer.effect(
     RunFeeds,
     Effect.gen(function* () {

@@ -17,7 +17,7 @@ export interface SocketSession {
 }
 
 /** How long a subscriber may go without reading before it is cut off; it resumes from the last frame it read. */
-export const StalledAfter = Context.Reference<Duration.Input>("svc/streams/StalledAfter", {
+export const StalledAfter = Context.Reference<Duration.Input>("svc/src/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
 
@@ -43,7 +43,7 @@ export class WebSockets extends Context.Service<
     readonly drain: Effect.Effect<void>
     readonly count: () => number
   }
->()("svc/streams/WebSockets") {
+>()("svc/src/streams/WebSockets") {
   static readonly layer = Layer.effect(
     WebSockets,
     Effect.gen(function* () {

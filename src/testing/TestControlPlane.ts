@@ -45,7 +45,7 @@ export class TestControlPlane extends Context.Service<
     /** Dies if the name is not in the options. */
     readonly repository: (name: string) => TestRepository
   }
->()("svc/testing/TestControlPlane") {
+>()("svc/src/testing/TestControlPlane") {
   /** Acts on behalf of the test's person. */
   static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
     Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))

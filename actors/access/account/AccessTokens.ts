@@ -66,7 +66,7 @@ export class AccessTokens extends Context.Service<
     /** The versioned inventory; a cursor that is malformed or whose token is gone fails with `invalid_request`. */
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
   }
->()("svc/account/AccessTokens") {
+>()("svc/actors/access/account/AccessTokens") {
   static readonly layer = Layer.effect(
     AccessTokens,
     Effect.suspend(() => make)

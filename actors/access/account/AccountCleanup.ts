@@ -18,7 +18,7 @@ export class AccountCleanup extends Context.Service<
     /** Runs automatically a minute after startup, and every six hours. */
     readonly purge: Effect.Effect<void>
   }
->()("svc/account/AccountCleanup") {
+>()("svc/actors/access/account/AccountCleanup") {
   static readonly layer = Layer.effect(
     AccountCleanup,
     Effect.gen(function* () {

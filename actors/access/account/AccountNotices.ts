@@ -59,7 +59,7 @@ export class AccountNotices extends Context.Service<
     /** Marks everything up to this notice as seen by the person. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>
   }
->()("svc/account/AccountNotices") {
+>()("svc/actors/access/account/AccountNotices") {
   static readonly layer = Layer.effect(
     AccountNotices,
     Effect.gen(function* () {

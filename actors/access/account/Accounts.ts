@@ -25,7 +25,7 @@ export class Accounts extends Context.Service<
     /** Fails with `unauthenticated` unless the account exists and is open, whether it belongs to a person or an automation. */
     readonly requireOpen: (subject: string) => Effect.Effect<void, ApiError>
   }
->()("svc/account/Accounts") {
+>()("svc/actors/access/account/Accounts") {
   static readonly layer = Layer.effect(
     Accounts,
     Effect.gen(function* () {

@@ -58,7 +58,7 @@ export class AddressChanges extends Context.Service<
       secret: Redacted.Redacted
     ) => Effect.Effect<void, ApiError>
   }
->()("svc/account/AddressChanges") {
+>()("svc/actors/access/account/AddressChanges") {
   static readonly layer = Layer.effect(
     AddressChanges,
     Effect.gen(function* () {

@@ -64,7 +64,7 @@ export class Confirmations extends Context.Service<
       requestId: string | undefined
     ) => Effect.Effect<void, ApiError | UpstreamRefused>
   }
->()("svc/account/Confirmations") {
+>()("svc/actors/access/account/Confirmations") {
   static readonly layer = Layer.effect(
     Confirmations,
     Effect.gen(function* () {

@@ -107,7 +107,7 @@ export class NewPasskeys extends Context.Service<
       verified: VerifiedPasskey
     ) => Effect.Effect<Passkey, ApiError>
   }
->()("svc/account/NewPasskeys") {
+>()("svc/actors/access/account/NewPasskeys") {
   static readonly layer = Layer.effect(
     NewPasskeys,
     Effect.gen(function* () {

@@ -24,7 +24,7 @@ export class Operators extends Context.Service<
     /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
     readonly revoke: (subject: Subject) => Effect.Effect<void, ApiError>
   }
->()("svc/account/Operators") {
+>()("svc/actors/access/account/Operators") {
   static readonly layer = Layer.effect(
     Operators,
     Effect.gen(function* () {

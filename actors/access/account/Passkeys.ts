@@ -103,7 +103,7 @@ export class Passkeys extends Context.Service<
       offered: OfferedSignInMethods
     ) => Effect.Effect<void, ApiError>
   }
->()("svc/account/Passkeys") {
+>()("svc/actors/access/account/Passkeys") {
   static readonly layer = Layer.effect(
     Passkeys,
     Effect.suspend(() => make)

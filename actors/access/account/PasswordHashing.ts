@@ -15,7 +15,7 @@ export interface PasswordCost {
  * The cost of new hashes: OWASP's minimum for argon2id, because 19 MiB per hash limits the memory used when many people sign in at
  * once.
  */
-export const PasswordCost = Context.Reference<PasswordCost>("svc/account/PasswordCost", {
+export const PasswordCost = Context.Reference<PasswordCost>("svc/actors/access/account/PasswordCost", {
   defaultValue: () => ({ memoryCost: 19_456, timeCost: 2 })
 })
 

@@ -51,7 +51,7 @@ export class PasswordSignIn extends Context.Service<
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
   }
->()("svc/account/PasswordSignIn") {
+>()("svc/actors/access/account/PasswordSignIn") {
   static readonly layer = Layer.effect(
     PasswordSignIn,
     Effect.gen(function* () {

@@ -65,7 +65,7 @@ export class Passwords extends Context.Service<
     /** Whether a hash was computed at a cost other than the current one. */
     readonly isOutdated: (hash: string) => boolean
   }
->()("svc/account/Passwords") {
+>()("svc/actors/access/account/Passwords") {
   static readonly layer = Layer.effect(
     Passwords,
     Effect.gen(function* () {

@@ -44,9 +44,12 @@ export interface ExtensionScope {
 }
 
 /** The extension scopes declared by a composition's routes; none by default. Administrative scopes never appear. */
-export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>("svc/account/ExtensionScopes", {
-  defaultValue: () => []
-})
+export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>(
+  "svc/actors/access/account/ExtensionScopes",
+  {
+    defaultValue: () => []
+  }
+)
 
 const isAdministrative = (scope: string) => /(?:^|[.:])admin(?:$|[.:])/.test(scope)
 

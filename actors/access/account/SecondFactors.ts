@@ -74,7 +74,7 @@ export class SecondFactors extends Context.Service<
      */
     readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<boolean, ApiError>
   }
->()("svc/account/SecondFactors") {
+>()("svc/actors/access/account/SecondFactors") {
   static readonly layer = Layer.effect(
     SecondFactors,
     Effect.suspend(() => make)

@@ -119,7 +119,7 @@ export class Sessions extends Context.Service<
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
->()("svc/account/Sessions") {
+>()("svc/actors/access/account/Sessions") {
   static readonly layer = Layer.effect(
     Sessions,
     Effect.gen(function* () {

@@ -112,7 +112,7 @@ export class SetupLinks extends Context.Service<
       redemption: PasskeyRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
   }
->()("svc/account/SetupLinks") {
+>()("svc/actors/access/account/SetupLinks") {
   static readonly layer = Layer.effect(
     SetupLinks,
     Effect.gen(function* () {

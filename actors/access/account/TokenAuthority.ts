@@ -24,7 +24,7 @@ export class TokenAuthority extends Context.Service<
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }
->()("svc/account/TokenAuthority") {
+>()("svc/actors/access/account/TokenAuthority") {
   static readonly layer = Layer.effect(
     TokenAuthority,
     Effect.gen(function* () {

@@ -22,7 +22,7 @@ export class TokenUse extends Context.Service<
     /** Writes the batch. Runs automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
->()("svc/account/TokenUse") {
+>()("svc/actors/access/account/TokenUse") {
   static readonly layer = Layer.effect(
     TokenUse,
     Effect.gen(function* () {

@@ -98,7 +98,7 @@ export class UpstreamIdentities extends Context.Service<
       offered: OfferedSignInMethods
     ) => Effect.Effect<void, ApiError>
   }
->()("svc/account/UpstreamIdentities") {
+>()("svc/actors/access/account/UpstreamIdentities") {
   static readonly layer = Layer.effect(
     UpstreamIdentities,
     Effect.gen(function* () {

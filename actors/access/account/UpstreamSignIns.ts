@@ -71,7 +71,7 @@ export class UpstreamSignIns extends Context.Service<
     /** Consumes the sign-in; `none` when it is unknown, used or expired. */
     readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
   }
->()("svc/account/UpstreamSignIns") {
+>()("svc/actors/access/account/UpstreamSignIns") {
   static readonly layer = Layer.effect(
     UpstreamSignIns,
     Effect.gen(function* () {

@@ -97,7 +97,7 @@ export class Users extends Context.Service<
       status: "active" | "disabled"
     ) => Effect.Effect<void, ApiError>
   }
->()("svc/account/Users") {
+>()("svc/actors/access/account/Users") {
   static readonly layer = Layer.effect(
     Users,
     Effect.gen(function* () {

@@ -71,7 +71,7 @@ export class ApprovalRules extends Context.Service<
     ) => Effect.Effect<ApprovalRule, ApiError>
     readonly remove: (context: CommandContext, scope: OwnerScope, id: ApprovalRuleId) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/approval/ApprovalRules") {
+>()("svc/actors/access/approval/ApprovalRules") {
   static readonly layer = Layer.effect(
     ApprovalRules,
     Effect.gen(function* () {

@@ -55,7 +55,7 @@ export class Approvals extends Context.Service<
     /** Fails if the plan may not be applied. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/approval/Approvals") {
+>()("svc/actors/access/approval/Approvals") {
   static readonly layer = Layer.effect(
     Approvals,
     Effect.gen(function* () {

@@ -64,7 +64,7 @@ export class AuthorizationCodes extends Context.Service<
     /** Consumes the code when everything about it matches; changes nothing otherwise. */
     readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
   }
->()("svc/identity/AuthorizationCodes") {
+>()("svc/actors/access/issuer/AuthorizationCodes") {
   static readonly layer = Layer.effect(
     AuthorizationCodes,
     Effect.gen(function* () {

@@ -91,7 +91,7 @@ export class Authorizations extends Context.Service<
     ) => Effect.Effect<void, OAuthError>
     readonly denyDevice: (request: DeviceRequest) => Effect.Effect<void, OAuthError>
   }
->()("svc/identity/Authorizations") {
+>()("svc/actors/access/issuer/Authorizations") {
   static readonly layer = Layer.effect(
     Authorizations,
     Effect.gen(function* () {

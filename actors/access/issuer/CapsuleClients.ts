@@ -90,7 +90,7 @@ export class CapsuleClients extends Context.Service<
     /** Called on a terminal destroy, in its transaction: retires the client and revokes everything granted to it. Repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/identity/CapsuleClients") {
+>()("svc/actors/access/issuer/CapsuleClients") {
   static readonly layer = Layer.effect(
     CapsuleClients,
     Effect.suspend(() => make)

@@ -46,7 +46,7 @@ export class Clients extends Context.Service<
     /** The client, read through `sql`; none when it is unknown or retired. */
     readonly find: (sql: SqlClient.SqlClient, clientId: string) => Effect.Effect<Option.Option<Client>, SqlError>
   }
->()("svc/identity/Clients") {
+>()("svc/actors/access/issuer/Clients") {
   static readonly layer = Layer.effect(
     Clients,
     Effect.gen(function* () {

@@ -45,7 +45,7 @@ export class ConnectedApplications extends Context.Service<
     /** Revokes a grant and everything issued from it. Fails with `not_found` for somebody else's grant. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>
   }
->()("svc/identity/ConnectedApplications") {
+>()("svc/actors/access/issuer/ConnectedApplications") {
   static readonly layer = Layer.effect(
     ConnectedApplications,
     Effect.gen(function* () {

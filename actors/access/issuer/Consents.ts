@@ -23,7 +23,7 @@ export class Consents extends Context.Service<
     /** Adds scopes to the allowed ones, in the caller's transaction. */
     readonly remember: (place: ConsentPlace, scopes: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
   }
->()("svc/identity/Consents") {
+>()("svc/actors/access/issuer/Consents") {
   static readonly layer = Layer.effect(
     Consents,
     Effect.gen(function* () {

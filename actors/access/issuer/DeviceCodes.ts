@@ -45,7 +45,7 @@ export class DeviceCodes extends Context.Service<
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
     readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
   }
->()("svc/identity/DeviceCodes") {
+>()("svc/actors/access/issuer/DeviceCodes") {
   static readonly layer = Layer.effect(
     DeviceCodes,
     Effect.gen(function* () {

@@ -82,7 +82,7 @@ export class Grants extends Context.Service<
     /** The same person has signed in again in the same browser: grants from the old session move to the new one. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
->()("svc/identity/Grants") {
+>()("svc/actors/access/issuer/Grants") {
   static readonly layer = Layer.effect(
     Grants,
     Effect.gen(function* () {

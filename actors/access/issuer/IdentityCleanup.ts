@@ -17,7 +17,7 @@ export class IdentityCleanup extends Context.Service<
     /** Rotates the signing keys when the active ones are 90 days old. */
     readonly rotateIfDue: Effect.Effect<void>
   }
->()("svc/identity/IdentityCleanup") {
+>()("svc/actors/access/issuer/IdentityCleanup") {
   /** Runs both every hour for the lifetime of the layer. */
   static readonly layer = Layer.effect(
     IdentityCleanup,

@@ -12,4 +12,4 @@ export class IssuerSettings extends Context.Service<
      */
     readonly refreshReuseGrace: Duration.Duration
   }
->()("svc/identity/IssuerSettings") {}
+>()("svc/actors/access/issuer/IssuerSettings") {}

@@ -32,4 +32,4 @@ const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgori
 /** How the issuer's key pairs are generated. */
 export const KeyGeneration = Context.Reference<{
   readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
-}>("svc/identity/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })
+}>("svc/actors/access/issuer/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })

@@ -16,7 +16,7 @@ export class OAuthAuthority extends Context.Service<
     /** Fails with `invalid_token`, or with `verification_unavailable` when what it depends on cannot be read. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
   }
->()("svc/identity/OAuthAuthority") {
+>()("svc/actors/access/issuer/OAuthAuthority") {
   static readonly layer = Layer.effect(
     OAuthAuthority,
     Effect.gen(function* () {

@@ -42,7 +42,7 @@ export class RefreshTokens extends Context.Service<
     /** Consumes the token and returns its successor: the same one again if the token is reused within the grace period. */
     readonly rotate: (grant: Grant, token: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, SqlError>
   }
->()("svc/identity/RefreshTokens") {
+>()("svc/actors/access/issuer/RefreshTokens") {
   static readonly layer = Layer.effect(
     RefreshTokens,
     Effect.gen(function* () {

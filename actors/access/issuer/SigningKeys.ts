@@ -77,7 +77,7 @@ export class SigningKeys extends Context.Service<
     /** When the oldest active key started signing. Waits for the keys, as the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
->()("svc/identity/SigningKeys") {
+>()("svc/actors/access/issuer/SigningKeys") {
   /** Generates the missing keys. Only callers that need them wait: generating an RSA key takes about as long as starting up. */
   static readonly layer = Layer.effect(
     SigningKeys,

@@ -16,7 +16,7 @@ export class StaticClients extends Context.Service<
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
->()("svc/identity/StaticClients") {
+>()("svc/actors/access/issuer/StaticClients") {
   /** Fails with `StaticClientsRefused` if the document breaks a rule. */
   static readonly layer = (document: StaticClientDocument) =>
     Layer.effect(

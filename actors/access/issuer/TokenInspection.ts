@@ -71,7 +71,7 @@ export class TokenInspection extends Context.Service<
      */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
->()("svc/identity/TokenInspection") {
+>()("svc/actors/access/issuer/TokenInspection") {
   static readonly layer = Layer.effect(
     TokenInspection,
     Effect.gen(function* () {

@@ -56,7 +56,7 @@ export class TokenIssuance extends Context.Service<
     /** Fails with `invalid_target` for a resource that the grant does not name or that no longer has a server. */
     readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
   }
->()("svc/identity/TokenIssuance") {
+>()("svc/actors/access/issuer/TokenIssuance") {
   static readonly layer = Layer.effect(
     TokenIssuance,
     Effect.gen(function* () {

@@ -54,7 +54,7 @@ export class TokenService extends Context.Service<
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
   }
->()("svc/identity/TokenService") {
+>()("svc/actors/access/issuer/TokenService") {
   static readonly layer = Layer.effect(
     TokenService,
     Effect.gen(function* () {

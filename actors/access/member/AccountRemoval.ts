@@ -18,7 +18,7 @@ export class AccountRemoval extends Context.Service<
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
   }
->()("svc/member/AccountRemoval") {
+>()("svc/actors/access/member/AccountRemoval") {
   static readonly layer = Layer.effect(
     AccountRemoval,
     Effect.gen(function* () {

@@ -38,7 +38,7 @@ export class AutomationMembers extends Context.Service<
       automation: NewAutomation
     ) => Effect.Effect<Member, ApiError>
   }
->()("svc/member/AutomationMembers") {
+>()("svc/actors/access/member/AutomationMembers") {
   static readonly layer = Layer.effect(
     AutomationMembers,
     Effect.gen(function* () {

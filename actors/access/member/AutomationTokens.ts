@@ -47,7 +47,7 @@ export class AutomationTokens extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<AccountToken>, ApiError>
   }
->()("svc/member/AutomationTokens") {
+>()("svc/actors/access/member/AutomationTokens") {
   static readonly layer = Layer.effect(
     AutomationTokens,
     Effect.gen(function* () {

@@ -69,7 +69,7 @@ export class InvitationAcceptance extends Context.Service<
       row: InvitationRow
     ) => Effect.Effect<Invitation, ApiError>
   }
->()("svc/member/InvitationAcceptance") {
+>()("svc/actors/access/member/InvitationAcceptance") {
   static readonly layer = Layer.effect(
     InvitationAcceptance,
     Effect.suspend(() => make)

@@ -100,7 +100,7 @@ export class Invitations extends Context.Service<
     /** Declines the invitation. Fails with `not_found` unless it is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
   }
->()("svc/member/Invitations") {
+>()("svc/actors/access/member/Invitations") {
   static readonly layer = Layer.effect(
     Invitations,
     Effect.suspend(() => make)

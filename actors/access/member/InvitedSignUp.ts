@@ -50,7 +50,7 @@ export class InvitedSignUp extends Context.Service<
      */
     readonly withPasskey: (redemption: PasskeyRedemption) => Effect.Effect<SignedUp, ApiError>
   }
->()("svc/member/InvitedSignUp") {
+>()("svc/actors/access/member/InvitedSignUp") {
   static readonly layer = Layer.effect(
     InvitedSignUp,
     Effect.gen(function* () {

@@ -79,7 +79,7 @@ export class Members extends Context.Service<
       to: string
     ) => Effect.Effect<HandOver, ApiError>
   }
->()("svc/workspace/Members") {
+>()("svc/actors/access/member/Members") {
   static readonly layer = Layer.effect(
     Members,
     Effect.suspend(() => make)

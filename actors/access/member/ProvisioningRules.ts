@@ -66,6 +66,6 @@ export const rulesContradiction = (
  * reload changes them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(
-  "svc/member/ProvisioningRules",
+  "svc/actors/access/member/ProvisioningRules",
   { defaultValue: () => ({ rules: undefined }) }
 )

@@ -72,7 +72,7 @@ export class UpstreamArrivals extends Context.Service<
       arrival: UpstreamArrival
     ) => Effect.Effect<Arrived, ApiError | UpstreamRefused>
   }
->()("svc/member/UpstreamArrivals") {
+>()("svc/actors/access/member/UpstreamArrivals") {
   static readonly layer = Layer.effect(
     UpstreamArrivals,
     Effect.suspend(() => make)

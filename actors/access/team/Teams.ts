@@ -59,7 +59,7 @@ export class Teams extends Context.Service<
     /** Fails with `failed_precondition` while an approval rule names the team. */
     readonly remove: (context: CommandContext, scope: OwnerScope, id: TeamId) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/team/Teams") {
+>()("svc/actors/access/team/Teams") {
   static readonly layer = Layer.effect(
     Teams,
     Effect.gen(function* () {

@@ -61,7 +61,7 @@ export class Audit extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<AuditEvent>, ApiError>
   }
->()("svc/audit/Audit") {
+>()("svc/actors/base/audit/Audit") {
   static readonly layer = Layer.effect(
     Audit,
     Effect.gen(function* () {

@@ -22,7 +22,7 @@ const linkPurpose = "audit.link"
 const sealPurpose = "audit.chain"
 
 /** The key for the chains of this database. */
-export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit/AuditKeys") {
+export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/actors/base/audit/AuditKeys") {
   static readonly layer = Layer.effect(
     AuditKeys,
     Effect.gen(function* () {

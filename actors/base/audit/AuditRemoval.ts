@@ -44,7 +44,7 @@ export class AuditRemoval extends Context.Service<
     /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
->()("svc/audit/AuditRemoval") {
+>()("svc/actors/base/audit/AuditRemoval") {
   static readonly layer = Layer.effect(
     AuditRemoval,
     Effect.gen(function* () {

@@ -12,7 +12,7 @@ export class Commits extends Context.Service<
     /** Likewise, for every statement of the writing connection, before it is executed. */
     readonly beforeWrites: (listener: () => void) => () => void
   }
->()("svc/database/Commits") {}
+>()("svc/actors/base/database/Commits") {}
 
 /** A set of listeners that are called together. */
 const listeners = () => {

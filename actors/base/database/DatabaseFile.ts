@@ -31,4 +31,4 @@ export class DatabaseFile extends Context.Service<
     /** Problems found in the file, one per line; empty when it is sound. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }
->()("svc/database/DatabaseFile") {}
+>()("svc/actors/base/database/DatabaseFile") {}

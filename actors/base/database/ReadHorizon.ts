@@ -10,7 +10,7 @@ export interface ReadHorizonShape {
 }
 
 /** Absent where results are not cached. */
-export const ReadHorizon = Context.Reference<ReadHorizonShape | undefined>("svc/database/ReadHorizon", {
+export const ReadHorizon = Context.Reference<ReadHorizonShape | undefined>("svc/actors/base/database/ReadHorizon", {
   defaultValue: () => undefined
 })
 

@@ -27,6 +27,6 @@ export interface ReadMemoryShape {
 }
 
 /** Without an embedded database commits are not counted, so nothing is cached. */
-export const ReadMemory = Context.Reference<ReadMemoryShape>("svc/database/ReadMemory", {
+export const ReadMemory = Context.Reference<ReadMemoryShape>("svc/actors/base/database/ReadMemory", {
   defaultValue: () => ({ untilCommit: (find) => find, forget: () => {} })
 })

@@ -15,6 +15,6 @@ export interface ReadSnapshotShape {
 }
 
 /** A database that is not embedded does not need this: each read sees the newest state. */
-export const ReadSnapshot = Context.Reference<ReadSnapshotShape>("svc/database/ReadSnapshot", {
+export const ReadSnapshot = Context.Reference<ReadSnapshotShape>("svc/actors/base/database/ReadSnapshot", {
   defaultValue: () => ({ renew: () => {}, renewForTurn: () => {} })
 })

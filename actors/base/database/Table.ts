@@ -15,7 +15,7 @@ export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Ty
 /**
  * Whether to check every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it.
  */
-export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
+export const RowChecks = Context.Reference<boolean>("svc/actors/base/database/RowChecks", { defaultValue: () => false })
 
 /** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}

@@ -82,7 +82,7 @@ export class Receipts extends Context.Service<
     /** Removes receipts older than `before` (ISO 8601). */
     readonly purge: (before: string) => Effect.Effect<void>
   }
->()("svc/idempotency/Receipts") {
+>()("svc/actors/base/idempotency/Receipts") {
   static readonly layer = Layer.effect(
     Receipts,
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ export class MailDelivery extends Context.Service<
     /** Sends the mails that are due, at most one batch of them, once. Runs automatically every few seconds. */
     readonly deliverDue: Effect.Effect<void>
   }
->()("svc/mail/MailDelivery") {
+>()("svc/actors/base/mail/MailDelivery") {
   static readonly layer = Layer.effect(
     MailDelivery,
     Effect.gen(function* () {

@@ -11,6 +11,9 @@ export interface MailOrigin {
 }
 
 /** `undefined` if no mail server is configured, in which case nothing is queued and people pass links on themselves. */
-export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>("svc/mail/MailSettings", {
-  defaultValue: () => ({ origin: undefined })
-})
+export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>(
+  "svc/actors/base/mail/MailSettings",
+  {
+    defaultValue: () => ({ origin: undefined })
+  }
+)

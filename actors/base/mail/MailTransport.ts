@@ -24,4 +24,4 @@ export class MailTransport extends Context.Service<
     /** Connects, verifies TLS and signs in, without sending anything. */
     readonly verify: Effect.Effect<void, MailNotSent>
   }
->()("svc/mail/MailTransport") {}
+>()("svc/actors/base/mail/MailTransport") {}

@@ -40,7 +40,7 @@ export class Mails extends Context.Service<
      */
     readonly admit: (sender: MailSender) => Effect.Effect<void, ApiError>
   }
->()("svc/mail/Mails") {
+>()("svc/actors/base/mail/Mails") {
   static readonly layer = Layer.effect(
     Mails,
     Effect.gen(function* () {

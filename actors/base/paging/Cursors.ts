@@ -36,7 +36,7 @@ export class Cursors extends Context.Service<
       parts: number
     ) => Effect.Effect<ReadonlyArray<string>, ApiError>
   }
->()("svc/paging/Cursors") {
+>()("svc/actors/base/paging/Cursors") {
   static readonly layer = Layer.effect(
     Cursors,
     Effect.gen(function* () {

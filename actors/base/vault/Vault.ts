@@ -105,7 +105,7 @@ export class Vault extends Context.Service<
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
     readonly keyIds: Effect.Effect<MasterKeyIds>
   }
->()("svc/vault/Vault") {
+>()("svc/actors/base/vault/Vault") {
   /** Fails with `VaultLocked`, naming the key ids, if stored secrets need master keys that are missing. */
   static readonly layer: Layer.Layer<
     Vault,

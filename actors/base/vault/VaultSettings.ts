@@ -16,5 +16,5 @@ export type MasterKeySource =
   | { readonly kind: "command"; readonly command: string }
 
 export class VaultSettings extends Context.Service<VaultSettings, { readonly masterKey: MasterKeySource }>()(
-  "svc/vault/VaultSettings"
+  "svc/actors/base/vault/VaultSettings"
 ) {}

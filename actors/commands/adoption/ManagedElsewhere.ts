@@ -43,7 +43,7 @@ export class ManagedElsewhere extends Context.Service<
       unindexed: Unindexed
     ) => Effect.Effect<ReadonlyArray<ManagedTwice> | undefined>
   }
->()("svc/actors/adoption/ManagedElsewhere") {
+>()("svc/actors/commands/adoption/ManagedElsewhere") {
   static readonly layer = Layer.effect(
     ManagedElsewhere,
     Effect.gen(function* () {

@@ -90,7 +90,7 @@ export class StateAdoption extends Context.Service<
       context: CommandContext
     ) => Effect.Effect<void>
   }
->()("svc/actors/adoption/StateAdoption") {
+>()("svc/actors/commands/adoption/StateAdoption") {
   static readonly layer = Layer.effect(
     StateAdoption,
     Effect.gen(function* () {

@@ -46,7 +46,7 @@ export class StateReceipt extends Context.Service<
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
   }
->()("svc/actors/adoption/StateReceipt") {
+>()("svc/actors/commands/adoption/StateReceipt") {
   static readonly layer = Layer.effect(
     StateReceipt,
     Effect.gen(function* () {

@@ -42,7 +42,7 @@ export class Needs extends Context.Service<
   {
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
   }
->()("svc/actors/needs/Needs") {
+>()("svc/actors/commands/attention/Needs") {
   static readonly layer = Layer.effect(
     Needs,
     Effect.suspend(() => make)

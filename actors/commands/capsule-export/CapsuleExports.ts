@@ -45,7 +45,7 @@ export class CapsuleExports extends Context.Service<
     /** The archive behind a link. The download is recorded before the first byte. */
     readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
   }
->()("svc/actors/capsule-export/CapsuleExports") {
+>()("svc/actors/commands/capsule-export/CapsuleExports") {
   static readonly layer = Layer.effect(
     CapsuleExports,
     Effect.suspend(() => make)

@@ -53,7 +53,7 @@ export class ExportContentsOf extends Context.Service<
     /** Also opens the state, which may be large, so it must not be used inside a transaction. */
     readonly read: (subject: ExportSubject) => Effect.Effect<ExportContents>
   }
->()("svc/actors/capsule-export/ExportContents") {
+>()("svc/actors/commands/capsule-export/ExportContents") {
   static readonly layer = Layer.effect(
     ExportContentsOf,
     Effect.gen(function* () {

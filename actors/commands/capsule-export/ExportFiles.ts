@@ -52,7 +52,7 @@ export class ExportFiles extends Context.Service<
     /** Everything below one folder. Keeps one file in memory at a time; a damaged file aborts the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
->()("svc/actors/capsule-export/ExportFiles") {
+>()("svc/actors/commands/capsule-export/ExportFiles") {
   static readonly layer = Layer.effect(
     ExportFiles,
     Effect.gen(function* () {

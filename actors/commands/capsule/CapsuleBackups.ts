@@ -46,7 +46,7 @@ export class CapsuleBackups extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
   }
->()("svc/actors/capsule/CapsuleBackups") {
+>()("svc/actors/commands/capsule/CapsuleBackups") {
   static readonly layer = Layer.effect(
     CapsuleBackups,
     Effect.gen(function* () {

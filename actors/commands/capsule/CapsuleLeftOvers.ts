@@ -37,7 +37,7 @@ export class CapsuleLeftOvers extends Context.Service<
       leftOverStateId: LeftOverStateId
     ) => Effect.Effect<LeftOverState, ApiError>
   }
->()("svc/actors/capsule/CapsuleLeftOvers") {
+>()("svc/actors/commands/capsule/CapsuleLeftOvers") {
   static readonly layer = Layer.effect(
     CapsuleLeftOvers,
     Effect.gen(function* () {

@@ -76,7 +76,7 @@ export class CapsuleRuns extends Context.Service<
     /** The snapshot an ordinary plan uses: the newest of the tracked lane (specification, Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
->()("svc/actors/capsule/CapsuleRuns") {
+>()("svc/actors/commands/capsule/CapsuleRuns") {
   static readonly layer = Layer.effect(
     CapsuleRuns,
     Effect.gen(function* () {

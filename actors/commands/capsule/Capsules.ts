@@ -164,4 +164,4 @@ export class Capsules extends Context.Service<
     readonly usage: (id: CapsuleId) => Effect.Effect<CapsuleUsage, ApiError>
     readonly workspaceUsage: (workspaceId: WorkspaceId) => Effect.Effect<CapsuleUsage, ApiError>
   }
->()("svc/actors/capsule/Capsules") {}
+>()("svc/actors/commands/capsule/Capsules") {}

@@ -6,7 +6,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
 /** Retries Capsules that could not plan for their lane because the queue was full. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
-  "svc/actors/capsule/DeferredFollows"
+  "svc/actors/commands/capsule/DeferredFollows"
 ) {
   static readonly layer = Layer.effect(
     DeferredFollows,

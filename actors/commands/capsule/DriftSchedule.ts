@@ -34,7 +34,7 @@ export class DriftSchedule extends Context.Service<
      */
     readonly checkDue: Effect.Effect<void>
   }
->()("svc/actors/capsule/DriftSchedule") {
+>()("svc/actors/commands/capsule/DriftSchedule") {
   static readonly layer = Layer.effect(
     DriftSchedule,
     Effect.gen(function* () {

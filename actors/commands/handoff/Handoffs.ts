@@ -48,7 +48,7 @@ export class Handoffs extends Context.Service<
       serviceOrigin: string
     ) => Effect.Effect<Redacted.Redacted<string>, ApiError>
   }
->()("svc/actors/handoff/Handoffs") {
+>()("svc/actors/commands/handoff/Handoffs") {
   static readonly layer = Layer.effect(
     Handoffs,
     Effect.gen(function* () {

@@ -33,7 +33,7 @@ export class SetupTickets extends Context.Service<
     /** Succeeds once; fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
->()("svc/actors/handoff/SetupTickets") {
+>()("svc/actors/commands/handoff/SetupTickets") {
   static readonly layer = Layer.effect(
     SetupTickets,
     Effect.gen(function* () {

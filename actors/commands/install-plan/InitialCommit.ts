@@ -60,7 +60,7 @@ export class InitialCommit extends Context.Service<
       context: CommandContext
     ) => Effect.Effect<void, InstallRefused>
   }
->()("svc/actors/install-plan/InitialCommit") {
+>()("svc/actors/commands/install-plan/InitialCommit") {
   static readonly layer = Layer.effect(
     InitialCommit,
     Effect.gen(function* () {

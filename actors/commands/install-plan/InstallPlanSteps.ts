@@ -35,7 +35,7 @@ export class InstallPlanSteps extends Context.Service<
     /** The given work, after what its steps need and must not wait for in their transaction. */
     readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
->()("svc/actors/install-plan/InstallPlanSteps") {
+>()("svc/actors/commands/install-plan/InstallPlanSteps") {
   static readonly layer = Layer.effect(
     InstallPlanSteps,
     Effect.gen(function* () {

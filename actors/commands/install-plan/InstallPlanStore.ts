@@ -37,7 +37,7 @@ export class InstallPlanStore extends Context.Service<
     /** The private values, while the coordinator still holds them. */
     readonly values: (row: InstallPlanRow) => Effect.Effect<VariableValues>
   }
->()("svc/actors/install-plan/InstallPlanStore") {
+>()("svc/actors/commands/install-plan/InstallPlanStore") {
   static readonly layer = Layer.effect(
     InstallPlanStore,
     Effect.gen(function* () {

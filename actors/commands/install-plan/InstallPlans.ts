@@ -18,4 +18,4 @@ export class InstallPlans extends Context.Service<
     readonly read: (id: InstallPlanId) => Effect.Effect<InstallPlan, ApiError>
     readonly reconcile: (context: CommandContext, id: InstallPlanId) => Effect.Effect<InstallPlan, ApiError>
   }
->()("svc/actors/install-plan/InstallPlans") {}
+>()("svc/actors/commands/install-plan/InstallPlans") {}

@@ -30,7 +30,7 @@ export class RevisionPlanSteps extends Context.Service<
     /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
     readonly step: (id: RevisionPlanId) => Effect.Effect<boolean>
   }
->()("svc/actors/revision-plan/RevisionPlanSteps") {
+>()("svc/actors/commands/revision-plan/RevisionPlanSteps") {
   static readonly layer = Layer.effect(
     RevisionPlanSteps,
     Effect.gen(function* () {

@@ -71,7 +71,7 @@ export class RevisionPlanStore extends Context.Service<
     readonly update: (id: RevisionPlanId, columns: ChangesOf<typeof RevisionPlanRow>) => Effect.Effect<void>
     readonly fail: (id: RevisionPlanId, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
   }
->()("svc/actors/revision-plan/RevisionPlanStore") {
+>()("svc/actors/commands/revision-plan/RevisionPlanStore") {
   static readonly layer = Layer.effect(
     RevisionPlanStore,
     Effect.gen(function* () {

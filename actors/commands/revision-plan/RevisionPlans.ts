@@ -17,4 +17,4 @@ export class RevisionPlans extends Context.Service<
     readonly read: (id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
     readonly reconcile: (context: CommandContext, id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
   }
->()("svc/actors/revision-plan/RevisionPlans") {}
+>()("svc/actors/commands/revision-plan/RevisionPlans") {}

@@ -12,7 +12,7 @@ export class SourceSchedule extends Context.Service<
     /** Starts a sync of every deferred lane, and of each lane in use that is due. */
     readonly syncDue: Effect.Effect<void>
   }
->()("svc/actors/source-commands/SourceSchedule") {
+>()("svc/actors/commands/source/SourceSchedule") {
   static readonly layer = Layer.effect(
     SourceSchedule,
     Effect.gen(function* () {

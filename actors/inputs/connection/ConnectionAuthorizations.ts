@@ -72,7 +72,7 @@ export class ConnectionAuthorizations extends Context.Service<
     /** Consumes it; `false` if it has already been used. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
   }
->()("svc/actors/connection/ConnectionAuthorizations") {
+>()("svc/actors/inputs/connection/ConnectionAuthorizations") {
   static readonly layer = Layer.effect(
     ConnectionAuthorizations,
     Effect.gen(function* () {

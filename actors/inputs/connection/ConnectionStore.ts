@@ -187,7 +187,7 @@ export class ConnectionStore extends Context.Service<
     readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
   }
->()("svc/actors/connection/ConnectionStore") {
+>()("svc/actors/inputs/connection/ConnectionStore") {
   static readonly layer = Layer.effect(
     ConnectionStore,
     Effect.gen(function* () {

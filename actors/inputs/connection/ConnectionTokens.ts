@@ -64,7 +64,7 @@ export class ConnectionTokens extends Context.Service<
     /** A revoked Connection whose tokens the authorization server may still accept, even if the Connection has been removed. */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }
->()("svc/actors/connection/ConnectionTokens") {
+>()("svc/actors/inputs/connection/ConnectionTokens") {
   static readonly layer = Layer.effect(
     ConnectionTokens,
     Effect.gen(function* () {

@@ -67,7 +67,7 @@ export class ConnectionUses extends Context.Service<
     /** Whether a person is an owner or admin: values that members can set widen a rule only when an owner or admin set them. */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
->()("svc/actors/connection/ConnectionUses") {
+>()("svc/actors/inputs/connection/ConnectionUses") {
   static readonly layer = Layer.effect(
     ConnectionUses,
     Effect.gen(function* () {

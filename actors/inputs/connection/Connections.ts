@@ -62,4 +62,4 @@ export class Connections extends Context.Service<
     readonly helpers: Effect.Effect<ReadonlyArray<OAuthHelper>>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>
   }
->()("svc/actors/connection/Connections") {}
+>()("svc/actors/inputs/connection/Connections") {}

@@ -39,7 +39,7 @@ export class CredentialTest extends Context.Service<
       secrets: Redacted.Redacted<ConnectionSecrets>
     ) => Effect.Effect<CredentialTestKind, CredentialsRefused>
   }
->()("svc/actors/connection/CredentialTest") {
+>()("svc/actors/inputs/connection/CredentialTest") {
   static readonly layer = Layer.effect(
     CredentialTest,
     Effect.gen(function* () {

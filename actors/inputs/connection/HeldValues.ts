@@ -64,7 +64,7 @@ export class HeldValues extends Context.Service<
     /** Deletes what Runs no longer need. */
     readonly release: Effect.Effect<void>
   }
->()("svc/actors/connection/HeldValues") {
+>()("svc/actors/inputs/connection/HeldValues") {
   static readonly layer = Layer.effect(
     HeldValues,
     Effect.gen(function* () {

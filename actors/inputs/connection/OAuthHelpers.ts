@@ -16,9 +16,12 @@ export interface DeclaredHelper {
 }
 
 /** The helpers of this installation; empty if the operator has declared none. */
-export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>("svc/actors/connection/OAuthHelpers", {
-  defaultValue: () => []
-})
+export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>(
+  "svc/actors/inputs/connection/OAuthHelpers",
+  {
+    defaultValue: () => []
+  }
+)
 
 /** The values of a Connection that the helper creates. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({

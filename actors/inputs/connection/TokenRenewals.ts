@@ -17,7 +17,7 @@ export class TokenRenewals extends Context.Service<
     /** Revokes the tokens of ended Connections at their servers, where this has not yet succeeded. */
     readonly revokeEnded: Effect.Effect<void>
   }
->()("svc/actors/connection/TokenRenewals") {
+>()("svc/actors/inputs/connection/TokenRenewals") {
   static readonly layer = Layer.effect(
     TokenRenewals,
     Effect.gen(function* () {

@@ -67,7 +67,7 @@ export class Deliveries extends Context.Service<
     /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values stay sealed. */
     readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/actors/delivery/Deliveries") {
+>()("svc/actors/inputs/delivery/Deliveries") {
   static readonly layer = Layer.effect(
     Deliveries,
     Effect.suspend(() => make)

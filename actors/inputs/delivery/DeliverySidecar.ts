@@ -85,7 +85,7 @@ export class DeliverySidecar extends Context.Service<
     /** The deliveries of the Capsule's last apply, for its destroy and its drift checks. */
     readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
->()("svc/actors/delivery/DeliverySidecar") {
+>()("svc/actors/inputs/delivery/DeliverySidecar") {
   static readonly layer = Layer.effect(
     DeliverySidecar,
     Effect.gen(function* () {

@@ -50,7 +50,7 @@ export type EndpointAssignment = typeof EndpointAssignment.Type
  * planned. Read at the point of use, since a reload changes it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
-  "svc/actors/delivery/EndpointPolicy",
+  "svc/actors/inputs/delivery/EndpointPolicy",
   { defaultValue: () => ({ endpoints: [] }) }
 )
 

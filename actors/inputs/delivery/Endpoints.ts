@@ -24,7 +24,7 @@ const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, 
 export class Endpoints extends Context.Service<
   Endpoints,
   { readonly resolve: (capsule: EndpointOwner) => Effect.Effect<EndpointValues, DeliveryRefused> }
->()("svc/actors/delivery/Endpoints") {
+>()("svc/actors/inputs/delivery/Endpoints") {
   static readonly layer = Layer.effect(
     Endpoints,
     Effect.gen(function* () {

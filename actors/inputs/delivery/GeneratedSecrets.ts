@@ -47,7 +47,7 @@ export class GeneratedSecrets extends Context.Service<
     /** Runs after a terminal destroy, in its transaction. */
     readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/actors/delivery/GeneratedSecrets") {
+>()("svc/actors/inputs/delivery/GeneratedSecrets") {
   static readonly layer = Layer.effect(
     GeneratedSecrets,
     Effect.gen(function* () {

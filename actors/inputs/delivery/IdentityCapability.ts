@@ -36,7 +36,7 @@ export class IdentityCapability extends Context.Service<
     /** Part of a terminal destroy, in its transaction; repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/actors/delivery/IdentityCapability") {
+>()("svc/actors/inputs/delivery/IdentityCapability") {
   /** A service without an issuer: everything that needs an identity fails before it runs. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,

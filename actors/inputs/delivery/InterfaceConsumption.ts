@@ -47,7 +47,7 @@ export class InterfaceConsumption extends Context.Service<
     /** Runs in the transaction of a terminal destroy. */
     readonly release: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/actors/delivery/InterfaceConsumption") {
+>()("svc/actors/inputs/delivery/InterfaceConsumption") {
   static readonly layer = Layer.effect(
     InterfaceConsumption,
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ export class StoredCommits extends Context.Service<
      */
     readonly ensure: (by: FetchedBy, snapshot: SnapshotRow) => Effect.Effect<void, SnapshotUnavailable>
   }
->()("svc/actors/git-fetch/StoredCommits") {
+>()("svc/actors/inputs/git/StoredCommits") {
   static readonly layer = Layer.effect(
     StoredCommits,
     Effect.suspend(() => make)

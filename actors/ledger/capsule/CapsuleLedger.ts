@@ -82,7 +82,7 @@ export class CapsuleLedger extends Context.Service<
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
->()("svc/actors/authority/CapsuleLedger") {
+>()("svc/actors/ledger/capsule/CapsuleLedger") {
   static readonly layer = Layer.effect(
     CapsuleLedger,
     Effect.gen(function* () {

@@ -34,7 +34,7 @@ export class ConfigSuccession extends Context.Service<
       successor: NewInstallConfig
     ) => Effect.Effect<GuardedCapsuleRow, ApiError>
   }
->()("svc/actors/succession/ConfigSuccession") {
+>()("svc/actors/ledger/configuration/ConfigSuccession") {
   static readonly layer = Layer.effect(
     ConfigSuccession,
     Effect.gen(function* () {

@@ -98,7 +98,7 @@ export class InstallConfigCompilation extends Context.Service<
       snapshot: ManifestCarrier
     ) => Effect.Effect<StagedReport>
   }
->()("svc/actors/configuration/InstallConfigCompilation") {
+>()("svc/actors/ledger/configuration/InstallConfigCompilation") {
   static readonly layer = Layer.effect(
     InstallConfigCompilation,
     Effect.gen(function* () {

@@ -108,7 +108,7 @@ export class InstallConfigStore extends Context.Service<
     /** Deletes unused configurations of checks whose report no longer exists. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
->()("svc/actors/configuration/InstallConfigStore") {
+>()("svc/actors/ledger/configuration/InstallConfigStore") {
   static readonly layer = Layer.effect(
     InstallConfigStore,
     Effect.gen(function* () {

@@ -6,6 +6,6 @@ import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/mani
  * it.
  */
 export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
-  "svc/actors/configuration/InstallPolicy",
+  "svc/actors/ledger/configuration/InstallPolicy",
   { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
 )

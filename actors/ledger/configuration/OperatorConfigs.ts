@@ -13,9 +13,12 @@ export interface OperatorConfigsShape {
 }
 
 /** The operator's profiles and base configurations. Read at the point of use, since a reload changes them. */
-export const OperatorConfigs = Context.Reference<OperatorConfigsShape>("svc/actors/configuration/OperatorConfigs", {
-  defaultValue: () => ({ profiles: {}, baseConfigs: [], loadedAt: "1970-01-01T00:00:00.000Z" })
-})
+export const OperatorConfigs = Context.Reference<OperatorConfigsShape>(
+  "svc/actors/ledger/configuration/OperatorConfigs",
+  {
+    defaultValue: () => ({ profiles: {}, baseConfigs: [], loadedAt: "1970-01-01T00:00:00.000Z" })
+  }
+)
 
 const encodeProfile = Schema.encodeSync(Schema.toCodecJson(ExecutionProfile))
 

@@ -39,7 +39,7 @@ export class OperatorSuccession extends Context.Service<
     /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
     readonly supersedeMoved: Effect.Effect<number>
   }
->()("svc/actors/succession/OperatorSuccession") {
+>()("svc/actors/ledger/configuration/OperatorSuccession") {
   static readonly layer = Layer.effect(
     OperatorSuccession,
     Effect.gen(function* () {

@@ -43,7 +43,7 @@ export class Dependencies extends Context.Service<
     /** Voids the consumer's plans that have not been applied yet, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/dependency/Dependencies") {
+>()("svc/actors/ledger/dependency/Dependencies") {
   static readonly layer = Layer.effect(
     Dependencies,
     Effect.suspend(() => make)

@@ -64,7 +64,7 @@ export class InterfaceLedger extends Context.Service<
     readonly insertBinding: (binding: NewBinding) => Effect.Effect<string>
     readonly setBindings: (ids: ReadonlyArray<InterfaceBindingId>, status: BindingStatus) => Effect.Effect<void>
   }
->()("svc/actors/interface/InterfaceLedger") {
+>()("svc/actors/ledger/interface/InterfaceLedger") {
   static readonly layer = Layer.effect(
     InterfaceLedger,
     Effect.gen(function* () {

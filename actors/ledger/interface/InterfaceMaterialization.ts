@@ -23,7 +23,7 @@ export class InterfaceMaterialization extends Context.Service<
     /** Runs in the caller's transaction. Repeatable: an intent that is done or superseded is left alone. */
     readonly materialize: (intentId: string) => Effect.Effect<void>
   }
->()("svc/actors/interface/InterfaceMaterialization") {
+>()("svc/actors/ledger/interface/InterfaceMaterialization") {
   static readonly layer = Layer.effect(
     InterfaceMaterialization,
     Effect.suspend(() => make)

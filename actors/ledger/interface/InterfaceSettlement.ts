@@ -27,7 +27,7 @@ export class InterfaceSettlement extends Context.Service<
     readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
->()("svc/actors/interface/InterfaceSettlement") {
+>()("svc/actors/ledger/interface/InterfaceSettlement") {
   static readonly layer = Layer.effect(
     InterfaceSettlement,
     Effect.gen(function* () {

@@ -41,4 +41,4 @@ export class Interfaces extends Context.Service<
       readonly delivery: string
     }) => Effect.Effect<Interface, ApiError>
   }
->()("svc/actors/interface/Interfaces") {}
+>()("svc/actors/ledger/interface/Interfaces") {}

@@ -72,7 +72,7 @@ export class OutputShares extends Context.Service<
       actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
   }
->()("svc/actors/output-share/OutputShares") {
+>()("svc/actors/ledger/output-share/OutputShares") {
   static readonly layer = Layer.effect(
     OutputShares,
     Effect.suspend(() => make)

@@ -41,7 +41,7 @@ export class LogRemoval extends Context.Service<
     /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
->()("svc/actors/run/LogRemoval") {
+>()("svc/actors/ledger/run/LogRemoval") {
   static readonly layer = Layer.effect(
     LogRemoval,
     Effect.gen(function* () {

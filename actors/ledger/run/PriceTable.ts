@@ -27,6 +27,6 @@ export type PriceTable = typeof PriceTable.Type
  * This server's prices. None by default, in which case there is no estimate. Read at the point of use, since a reload changes
  * them.
  */
-export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/run/Prices", {
+export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })

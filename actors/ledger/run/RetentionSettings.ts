@@ -11,6 +11,6 @@ export interface RetentionPolicy {
   readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
 }
 
-export const RetentionSettings = Context.Reference<RetentionPolicy>("svc/actors/run/RetentionSettings", {
+export const RetentionSettings = Context.Reference<RetentionPolicy>("svc/actors/ledger/run/RetentionSettings", {
   defaultValue: () => ({ logs: retention.runLog.after, periods: {} })
 })

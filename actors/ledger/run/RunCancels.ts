@@ -16,7 +16,7 @@ export class RunCancels extends Context.Service<
     /** The Runs that are registered. */
     readonly registered: Effect.Effect<ReadonlyArray<RunId>>
   }
->()("svc/actors/run/RunCancels") {
+>()("svc/actors/ledger/run/RunCancels") {
   static readonly layer = Layer.sync(RunCancels, () => {
     const requests = new Map<RunId, Deferred.Deferred<void>>()
     return RunCancels.of({

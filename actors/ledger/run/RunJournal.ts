@@ -73,7 +73,7 @@ export class RunJournal extends Context.Service<
     readonly wake: (runId: RunId) => void
     readonly listen: (runId: RunId, listener: Listener) => () => void
   }
->()("svc/actors/run/RunJournal") {
+>()("svc/actors/ledger/run/RunJournal") {
   static readonly layer = Layer.effect(
     RunJournal,
     Effect.gen(function* () {

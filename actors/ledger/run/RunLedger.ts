@@ -131,7 +131,7 @@ export class RunLedger extends Context.Service<
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
   }
->()("svc/actors/run/RunLedger") {
+>()("svc/actors/ledger/run/RunLedger") {
   static readonly layer = Layer.effect(
     RunLedger,
     Effect.gen(function* () {

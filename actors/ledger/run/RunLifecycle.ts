@@ -117,7 +117,7 @@ export class RunLifecycle extends Context.Service<
     /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
->()("svc/actors/run/RunLifecycle") {
+>()("svc/actors/ledger/run/RunLifecycle") {
   static readonly layer = Layer.effect(
     RunLifecycle,
     Effect.gen(function* () {

@@ -66,7 +66,7 @@ export class RunLogs extends Context.Service<
      */
     readonly endAbandoned: Effect.Effect<void>
   }
->()("svc/actors/run/RunLogs") {
+>()("svc/actors/ledger/run/RunLogs") {
   static readonly layer = Layer.effect(
     RunLogs,
     Effect.gen(function* () {

@@ -26,7 +26,7 @@ export class RunOwner extends Context.Service<
     /** Whether this owner was an earlier process of the same installation. */
     readonly isEarlier: (owner: string) => boolean
   }
->()("svc/actors/run/RunOwner") {
+>()("svc/actors/ledger/run/RunOwner") {
   static readonly layer = Layer.effect(
     RunOwner,
     Effect.gen(function* () {

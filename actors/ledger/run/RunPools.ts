@@ -8,7 +8,7 @@ import type { InstallConfigId } from "../../../schema/records/Ids.ts"
  * profile specifies another. An apply runs where its plan was created.
  */
 export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
-  "svc/actors/run/RunPools",
+  "svc/actors/ledger/run/RunPools",
   { defaultValue: () => () => Effect.succeed(localPool) }
 )
 

@@ -25,7 +25,7 @@ export class RunPreparations extends Context.Service<
      */
     readonly load: <A>(hold: RunHold, schema: PreparationSchema<A>) => Effect.Effect<Option.Option<A>>
   }
->()("svc/actors/run/RunPreparations") {
+>()("svc/actors/ledger/run/RunPreparations") {
   static readonly layer = Layer.effect(
     RunPreparations,
     Effect.gen(function* () {

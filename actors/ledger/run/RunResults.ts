@@ -13,7 +13,7 @@ export class RunResults extends Context.Service<
     readonly load: (runId: RunId | null) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
->()("svc/actors/run/RunResults") {
+>()("svc/actors/ledger/run/RunResults") {
   static readonly layer = Layer.effect(
     RunResults,
     Effect.gen(function* () {

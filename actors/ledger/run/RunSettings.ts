@@ -44,4 +44,6 @@ export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder"> = {
   timing: defaultTiming
 }
 
-export class RunSettings extends Context.Service<RunSettings, RunSettingsShape>()("svc/actors/run/RunSettings") {}
+export class RunSettings extends Context.Service<RunSettings, RunSettingsShape>()(
+  "svc/actors/ledger/run/RunSettings"
+) {}

@@ -85,7 +85,7 @@ export class Runs extends Context.Service<
       request?: RollbackPlanRequest
     ) => Effect.Effect<Run, ApiError>
   }
->()("svc/actors/run/Runs") {}
+>()("svc/actors/ledger/run/Runs") {}
 
 /** One page of a durable sequence. `done`: the Run has a final status and nothing follows. */
 export interface SequencePage<A> {
@@ -109,4 +109,4 @@ export class RunStreams extends Context.Service<
      */
     readonly listen: (id: RunId, listener: () => void) => () => void
   }
->()("svc/actors/run/RunStreams") {}
+>()("svc/actors/ledger/run/RunStreams") {}

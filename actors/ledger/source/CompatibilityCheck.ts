@@ -77,7 +77,7 @@ export class CompatibilityCheck extends Context.Service<
       wanted: ReadonlyArray<string>
     ) => Effect.Effect<Neighbours, CheckImpossible>
   }
->()("svc/actors/source/CompatibilityCheck") {
+>()("svc/actors/ledger/source/CompatibilityCheck") {
   static readonly layer = Layer.effect(
     CompatibilityCheck,
     Effect.gen(function* () {

@@ -26,7 +26,7 @@ export class DeferredSyncs extends Context.Service<
     /** The deferred lanes of Sources that follow automatically, in Workspaces in use. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
->()("svc/actors/source/DeferredSyncs") {
+>()("svc/actors/ledger/source/DeferredSyncs") {
   static readonly layer = Layer.effect(
     DeferredSyncs,
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ export class SnapshotReads extends Context.Service<
     readonly file: (snapshot: SnapshotRow, path: string) => Effect.Effect<SnapshotFile, ApiError>
     readonly modules: (snapshot: SnapshotRow) => Effect.Effect<InstallModules, ApiError>
   }
->()("svc/actors/source/SnapshotReads") {
+>()("svc/actors/ledger/source/SnapshotReads") {
   static readonly layer = Layer.effect(
     SnapshotReads,
     Effect.gen(function* () {

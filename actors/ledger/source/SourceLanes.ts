@@ -130,7 +130,7 @@ export class SourceLanes extends Context.Service<
     /** The due lanes of Sources with automatic syncs. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
->()("svc/actors/source/SourceLanes") {
+>()("svc/actors/ledger/source/SourceLanes") {
   static readonly layer = Layer.effect(
     SourceLanes,
     Effect.gen(function* () {

@@ -146,7 +146,7 @@ export class SourceStore extends Context.Service<
     /** Allows a delivery that could not be processed to be redelivered. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
->()("svc/actors/source/SourceStore") {
+>()("svc/actors/ledger/source/SourceStore") {
   static readonly layer = Layer.effect(
     SourceStore,
     Effect.gen(function* () {

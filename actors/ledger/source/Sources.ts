@@ -78,4 +78,4 @@ export class Sources extends Context.Service<
       }
     ) => Effect.Effect<{ readonly runIds: ReadonlyArray<RunId> }, ApiError>
   }
->()("svc/actors/source/Sources") {}
+>()("svc/actors/ledger/source/Sources") {}

@@ -63,7 +63,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
 export class ChangeCauseReads extends Context.Service<
   ChangeCauseReads,
   { readonly read: (id: RunId) => Effect.Effect<ChangeCauses, ApiError> }
->()("svc/actors/staleness/ChangeCauseReads") {
+>()("svc/actors/ledger/staleness/ChangeCauseReads") {
   static readonly layer = Layer.effect(
     ChangeCauseReads,
     Effect.gen(function* () {

@@ -53,7 +53,7 @@ export class PathFilters extends Context.Service<
     /** The result prepared beforehand. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
->()("svc/actors/staleness/PathFilters") {
+>()("svc/actors/ledger/staleness/PathFilters") {
   static readonly layer = Layer.effect(
     PathFilters,
     Effect.gen(function* () {

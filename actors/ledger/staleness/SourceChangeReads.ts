@@ -16,7 +16,7 @@ import { StateVersionRow } from "../state/StateVersionRow.ts"
 export class SourceChangeReads extends Context.Service<
   SourceChangeReads,
   { readonly read: (id: RunId) => Effect.Effect<SourceChanges, ApiError> }
->()("svc/actors/staleness/SourceChangeReads") {
+>()("svc/actors/ledger/staleness/SourceChangeReads") {
   static readonly layer = Layer.effect(
     SourceChangeReads,
     Effect.gen(function* () {

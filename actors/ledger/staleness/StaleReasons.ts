@@ -68,7 +68,7 @@ export class StaleReasons extends Context.Service<
      */
     readonly compareUnread: Effect.Effect<void>
   }
->()("svc/actors/staleness/StaleReasons") {
+>()("svc/actors/ledger/staleness/StaleReasons") {
   static readonly layer = Layer.effect(
     StaleReasons,
     Effect.gen(function* () {

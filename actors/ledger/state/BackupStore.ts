@@ -51,7 +51,7 @@ export class BackupStore extends Context.Service<
     /** The archive as it is stored. */
     readonly sealed: (id: BackupId) => Effect.Effect<string>
   }
->()("svc/actors/state/BackupStore") {
+>()("svc/actors/ledger/state/BackupStore") {
   static readonly layer = Layer.effect(
     BackupStore,
     Effect.gen(function* () {

@@ -82,7 +82,7 @@ export class LeftOverStates extends Context.Service<
      */
     readonly takeOver: Effect.Effect<void>
   }
->()("svc/actors/state/LeftOverStates") {
+>()("svc/actors/ledger/state/LeftOverStates") {
   static readonly layer = Layer.effect(
     LeftOverStates,
     Effect.gen(function* () {

@@ -123,7 +123,7 @@ export class ResourceHistory extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ResourceEvents, ApiError>
   }
->()("svc/actors/state/ResourceHistory") {
+>()("svc/actors/ledger/state/ResourceHistory") {
   static readonly layer = Layer.effect(
     ResourceHistory,
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ export class RunCheckpoints extends Context.Service<
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }
->()("svc/actors/state/RunCheckpoints") {
+>()("svc/actors/ledger/state/RunCheckpoints") {
   static readonly layer = Layer.effect(
     RunCheckpoints,
     Effect.gen(function* () {

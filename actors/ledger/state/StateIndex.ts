@@ -80,7 +80,7 @@ export class StateIndex extends Context.Service<
     /** The index key of a real object in the Workspace; `null` if it has none. */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
->()("svc/actors/state/StateIndex") {
+>()("svc/actors/ledger/state/StateIndex") {
   static readonly layer = Layer.effect(
     StateIndex,
     Effect.gen(function* () {

@@ -74,7 +74,7 @@ export class StateResources extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<{ readonly difference: StateDifference; readonly nextCursor?: string | undefined }, ApiError>
   }
->()("svc/actors/state/StateResources") {
+>()("svc/actors/ledger/state/StateResources") {
   static readonly layer = Layer.effect(
     StateResources,
     Effect.gen(function* () {

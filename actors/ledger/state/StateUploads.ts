@@ -73,7 +73,7 @@ export class StateUploads extends Context.Service<
     /** Deletes uploads that no install has used within an hour. */
     readonly eraseUnused: Effect.Effect<void>
   }
->()("svc/actors/state/StateUploads") {
+>()("svc/actors/ledger/state/StateUploads") {
   static readonly layer = Layer.effect(
     StateUploads,
     Effect.gen(function* () {

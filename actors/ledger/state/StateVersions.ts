@@ -156,7 +156,7 @@ export class StateVersions extends Context.Service<
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
   }
->()("svc/actors/state/StateVersions") {
+>()("svc/actors/ledger/state/StateVersions") {
   static readonly layer = Layer.effect(
     StateVersions,
     Effect.gen(function* () {

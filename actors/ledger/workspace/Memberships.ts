@@ -15,7 +15,7 @@ export class Memberships extends Context.Service<
      */
     readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
   }
->()("svc/workspace/Memberships") {
+>()("svc/actors/ledger/workspace/Memberships") {
   static readonly layer = Layer.effect(
     Memberships,
     Effect.gen(function* () {

@@ -49,7 +49,7 @@ export class Projects extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Project>, ApiError>
   }
->()("svc/workspace/Projects") {
+>()("svc/actors/ledger/workspace/Projects") {
   static readonly layer = Layer.effect(
     Projects,
     Effect.gen(function* () {

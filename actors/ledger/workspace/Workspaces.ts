@@ -71,7 +71,7 @@ export class Workspaces extends Context.Service<
     readonly list: (subject: string, request: WorkspaceListRequest) => Effect.Effect<WorkspaceList, ApiError>
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<WorkspaceInventory, ApiError>
   }
->()("svc/workspace/Workspaces") {
+>()("svc/actors/ledger/workspace/Workspaces") {
   static readonly layer = Layer.effect(
     Workspaces,
     Effect.gen(function* () {

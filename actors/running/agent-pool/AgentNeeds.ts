@@ -35,7 +35,7 @@ const Provided = rowShape({ name: ProvidedName })
 export class AgentNeeds extends Context.Service<
   AgentNeeds,
   { readonly of: (runId: RunId) => Effect.Effect<Option.Option<AgentNeed>> }
->()("svc/actors/pool/AgentNeeds") {
+>()("svc/actors/running/agent-pool/AgentNeeds") {
   static readonly layer = Layer.effect(
     AgentNeeds,
     Effect.gen(function* () {

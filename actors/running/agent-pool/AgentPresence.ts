@@ -26,7 +26,7 @@ export class AgentPresence extends Context.Service<
     /** Whether any agent has been heard from since this process started. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
->()("svc/actors/pool/AgentPresence") {
+>()("svc/actors/running/agent-pool/AgentPresence") {
   static readonly layer = Layer.effect(
     AgentPresence,
     Effect.gen(function* () {

@@ -81,7 +81,7 @@ export class AgentSessions extends Context.Service<
     /** The process of this session is exiting. Unless the agent has another process, it is no longer connected. */
     readonly leave: (session: AgentSession) => Effect.Effect<void>
   }
->()("svc/actors/pool/AgentSessions") {
+>()("svc/actors/running/agent-pool/AgentSessions") {
   static readonly layer = Layer.effect(
     AgentSessions,
     Effect.gen(function* () {

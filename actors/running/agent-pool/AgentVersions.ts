@@ -2,7 +2,7 @@ import { Context } from "effect"
 import { type AgentFacts, agentProtocol } from "../../../schema/agent/AgentIdentity.ts"
 
 /** The release of this server. If absent, agents of any release are given Runs. */
-export const ServerRelease = Context.Reference<string | undefined>("svc/actors/pool/ServerRelease", {
+export const ServerRelease = Context.Reference<string | undefined>("svc/actors/running/agent-pool/ServerRelease", {
   defaultValue: () => undefined
 })
 

@@ -19,7 +19,7 @@ export class Agents extends Context.Service<
     readonly revoke: (id: string) => Effect.Effect<void, ApiError>
     readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/pool/Agents") {
+>()("svc/actors/running/agent-pool/Agents") {
   static readonly layer = Layer.effect(
     Agents,
     Effect.gen(function* () {

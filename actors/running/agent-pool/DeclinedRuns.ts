@@ -20,7 +20,7 @@ export class DeclinedRuns extends Context.Service<
     /** Whether a free place on the agent would help the Run. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
->()("svc/actors/pool/DeclinedRuns") {
+>()("svc/actors/running/agent-pool/DeclinedRuns") {
   static readonly layer = Layer.sync(DeclinedRuns, () => {
     const declinedAt = new Map<string, bigint>()
     const keyOf = (agentId: AgentId, runId: RunId) => `${agentId} ${runId}`

@@ -23,7 +23,7 @@ export class EarlierLeases extends Context.Service<
     /** `undefined` once that time has passed, or if there was no pool. */
     readonly end: Effect.Effect<string | undefined>
   }
->()("svc/actors/pool/EarlierLeases") {
+>()("svc/actors/running/agent-pool/EarlierLeases") {
   static readonly layer = Layer.effect(
     EarlierLeases,
     Effect.gen(function* () {

@@ -41,7 +41,7 @@ export class GoneAgents extends Context.Service<
      */
     readonly forget: Effect.Effect<void>
   }
->()("svc/actors/pool/GoneAgents") {
+>()("svc/actors/running/agent-pool/GoneAgents") {
   static readonly layer = Layer.effect(
     GoneAgents,
     Effect.gen(function* () {

@@ -60,7 +60,7 @@ export class PoolReach extends Context.Service<
     /** The total number of places in a pool while its last free one is kept for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
->()("svc/actors/pool/PoolReach") {
+>()("svc/actors/running/agent-pool/PoolReach") {
   static readonly layer = Layer.effect(
     PoolReach,
     Effect.gen(function* () {

@@ -65,7 +65,7 @@ export class Pools extends Context.Service<
     >
     readonly revokeToken: (id: string) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/pool/Pools") {
+>()("svc/actors/running/agent-pool/Pools") {
   static readonly layer = Layer.effect(
     Pools,
     Effect.gen(function* () {

@@ -50,7 +50,7 @@ export class ProvidedMarks extends Context.Service<
      */
     readonly voidReplaced: Effect.Effect<void>
   }
->()("svc/actors/pool/ProvidedMarks") {
+>()("svc/actors/running/agent-pool/ProvidedMarks") {
   static readonly layer = Layer.effect(
     ProvidedMarks,
     Effect.gen(function* () {

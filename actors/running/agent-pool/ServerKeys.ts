@@ -52,7 +52,7 @@ export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJ
 
 /** The server's keys for agents: created when the first agent enrols, sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
-  "svc/actors/pool/ServerKeys"
+  "svc/actors/running/agent-pool/ServerKeys"
 ) {
   static readonly layer = Layer.effect(
     ServerKeys,

@@ -31,7 +31,7 @@ export class WorkspacePools extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Agent>, ApiError>
   }
->()("svc/actors/pool/WorkspacePools") {
+>()("svc/actors/running/agent-pool/WorkspacePools") {
   static readonly layer = Layer.effect(
     WorkspacePools,
     Effect.gen(function* () {

@@ -114,7 +114,7 @@ export class AgentBlobs extends Context.Service<
     /** Removes the files of every claim outside `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
->()("svc/actors/agent/AgentBlobs") {
+>()("svc/actors/running/agent/AgentBlobs") {
   static readonly layer = Layer.effect(
     AgentBlobs,
     Effect.gen(function* () {

@@ -54,7 +54,7 @@ export class AgentClaims extends Context.Service<
     readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
     readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
   }
->()("svc/actors/agent/AgentClaims") {
+>()("svc/actors/running/agent/AgentClaims") {
   static readonly layer = Layer.effect(
     AgentClaims,
     Effect.gen(function* () {

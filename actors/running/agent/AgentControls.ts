@@ -57,7 +57,7 @@ export class AgentControls extends Context.Service<
      */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
->()("svc/actors/agent/AgentControls") {
+>()("svc/actors/running/agent/AgentControls") {
   static readonly layer = Layer.effect(
     AgentControls,
     Effect.gen(function* () {

@@ -62,7 +62,7 @@ export class AgentEvidence extends Context.Service<
       evidence: typeof RunClaim.Type & { readonly leftOver: string }
     ) => Effect.Effect<{ readonly evidenceId: EvidenceId }, AgentRefusal>
   }
->()("svc/actors/agent/AgentEvidence") {
+>()("svc/actors/running/agent/AgentEvidence") {
   static readonly layer = Layer.effect(
     AgentEvidence,
     Effect.gen(function* () {

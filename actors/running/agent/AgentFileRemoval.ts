@@ -23,7 +23,7 @@ const underWay = Duration.toMillis("1 day")
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,
   { readonly removeSome: Effect.Effect<void>; readonly removeAll: Effect.Effect<void> }
->()("svc/actors/agent/AgentFileRemoval") {
+>()("svc/actors/running/agent/AgentFileRemoval") {
   static readonly layer = Layer.effect(
     AgentFileRemoval,
     Effect.gen(function* () {

@@ -64,7 +64,7 @@ export class AgentFiles extends Context.Service<
       digest: string
     ) => Effect.Effect<Option.Option<SentFile>, Gone>
   }
->()("svc/actors/agent/AgentFiles") {
+>()("svc/actors/running/agent/AgentFiles") {
   static readonly layer = Layer.effect(
     AgentFiles,
     Effect.gen(function* () {

@@ -41,7 +41,7 @@ export class AgentLeases extends Context.Service<
     /** Runs one at a time: giving up a Run and accepting its result are both decided inside it. */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
->()("svc/actors/agent/AgentLeases") {
+>()("svc/actors/running/agent/AgentLeases") {
   static readonly layer = Layer.effect(
     AgentLeases,
     Effect.gen(function* () {

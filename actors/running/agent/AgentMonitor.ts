@@ -67,7 +67,7 @@ export class AgentMonitor extends Context.Service<
       permitted?: (lease: Lease) => Effect.Effect<void, E>
     ) => Effect.Effect<boolean, E>
   }
->()("svc/actors/agent/AgentMonitor") {
+>()("svc/actors/running/agent/AgentMonitor") {
   static readonly layer = Layer.effect(
     AgentMonitor,
     Effect.gen(function* () {

@@ -70,7 +70,7 @@ export class AgentOffers extends Context.Service<
     /** Whether the Run's job may still be in preparation: it has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
->()("svc/actors/agent/AgentOffers") {
+>()("svc/actors/running/agent/AgentOffers") {
   static readonly layer = Layer.effect(
     AgentOffers,
     Effect.gen(function* () {

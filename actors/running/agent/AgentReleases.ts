@@ -33,7 +33,7 @@ export class AgentReleases extends Context.Service<
      */
     readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
   }
->()("svc/actors/agent/AgentReleases") {
+>()("svc/actors/running/agent/AgentReleases") {
   static readonly layer = Layer.effect(
     AgentReleases,
     Effect.gen(function* () {

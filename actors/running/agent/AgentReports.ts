@@ -97,7 +97,7 @@ export class AgentReports extends Context.Service<
     /** Stores the result, to be settled next; repeating the call changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
->()("svc/actors/agent/AgentReports") {
+>()("svc/actors/running/agent/AgentReports") {
   static readonly layer = Layer.effect(
     AgentReports,
     Effect.gen(function* () {

@@ -116,7 +116,7 @@ export class AgentSettlement extends Context.Service<
     /** Waits until nothing is being settled. */
     readonly idle: Effect.Effect<void>
   }
->()("svc/actors/agent/AgentSettlement") {
+>()("svc/actors/running/agent/AgentSettlement") {
   static readonly layer = Layer.effect(
     AgentSettlement,
     Effect.gen(function* () {

@@ -74,7 +74,7 @@ export class CarriedBlobs extends Context.Service<
     /** Removes what is stored for every claim that has already ended. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
->()("svc/actors/agent/CarriedBlobs") {
+>()("svc/actors/running/agent/CarriedBlobs") {
   static readonly layer = Layer.effect(
     CarriedBlobs,
     Effect.gen(function* () {

@@ -38,7 +38,7 @@ export class LostAnswers extends Context.Service<
       unansweredSeconds: number | undefined
     ) => Effect.Effect<void>
   }
->()("svc/actors/agent/LostAnswers") {
+>()("svc/actors/running/agent/LostAnswers") {
   static readonly layer = Layer.effect(
     LostAnswers,
     Effect.gen(function* () {

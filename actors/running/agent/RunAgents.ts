@@ -31,7 +31,7 @@ export class RunAgents extends Context.Service<
       run: Pick<RunRow, "id" | "status" | "fence" | "start_acknowledged_at">
     ) => Effect.Effect<RunAgent | undefined>
   }
->()("svc/actors/agent/RunAgents") {
+>()("svc/actors/running/agent/RunAgents") {
   static readonly layer = Layer.effect(
     RunAgents,
     Effect.gen(function* () {

@@ -61,7 +61,7 @@ export class ApplyRecovery extends Context.Service<
       errors: { readonly untouched: RunError; readonly interrupted: RunError }
     ) => Effect.Effect<void, HoldLost>
   }
->()("svc/actors/execution/ApplyRecovery") {
+>()("svc/actors/running/execution/ApplyRecovery") {
   static readonly layer = Layer.effect(
     ApplyRecovery,
     Effect.gen(function* () {

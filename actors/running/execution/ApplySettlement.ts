@@ -74,7 +74,7 @@ export class ApplySettlement extends Context.Service<
     /** Ends an apply whose state has been committed, according to the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
->()("svc/actors/execution/ApplySettlement") {
+>()("svc/actors/running/execution/ApplySettlement") {
   static readonly layer = Layer.effect(
     ApplySettlement,
     Effect.gen(function* () {

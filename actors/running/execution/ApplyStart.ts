@@ -24,7 +24,7 @@ export class ApplyStart extends Context.Service<
     /** The reason why the control plane itself must not start the tool; the claim of the Run has recorded the start. */
     readonly obstacle: (runId: RunRow["id"]) => Effect.Effect<RunBlocked | undefined>
   }
->()("svc/actors/execution/ApplyStart") {
+>()("svc/actors/running/execution/ApplyStart") {
   static readonly layer = Layer.effect(
     ApplyStart,
     Effect.gen(function* () {

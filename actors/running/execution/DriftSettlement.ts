@@ -33,7 +33,7 @@ export const driftEvidence = (
 export class DriftSettlement extends Context.Service<
   DriftSettlement,
   { readonly settle: (hold: RunHold, result: JobResult<DriftOutcome>) => Effect.Effect<void, HoldLost | StopRequested> }
->()("svc/actors/execution/DriftSettlement") {
+>()("svc/actors/running/execution/DriftSettlement") {
   static readonly layer = Layer.effect(
     DriftSettlement,
     Effect.gen(function* () {

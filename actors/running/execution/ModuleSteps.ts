@@ -14,4 +14,4 @@ export class ModuleSteps extends Context.Service<
     readonly apply: RunSteps<ApplyJob, ApplyOutcome>
     readonly drift: RunSteps<DriftJob, DriftOutcome>
   }
->()("svc/actors/execution/ModuleSteps") {}
+>()("svc/actors/running/execution/ModuleSteps") {}

@@ -19,7 +19,7 @@ export class OutdatedPlans extends Context.Service<
      */
     readonly supersede: Effect.Effect<number>
   }
->()("svc/actors/execution/OutdatedPlans") {
+>()("svc/actors/running/execution/OutdatedPlans") {
   static readonly layer = Layer.effect(
     OutdatedPlans,
     Effect.gen(function* () {

@@ -90,7 +90,7 @@ export class PlanSettlement extends Context.Service<
       result: JobResult<PlanOutcome>
     ) => Effect.Effect<string | undefined, HoldLost | StopRequested>
   }
->()("svc/actors/execution/PlanSettlement") {
+>()("svc/actors/running/execution/PlanSettlement") {
   static readonly layer = Layer.effect(
     PlanSettlement,
     Effect.gen(function* () {

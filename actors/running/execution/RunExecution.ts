@@ -23,5 +23,5 @@ export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<v
 
 /** One execution per Run type. */
 export class RunExecutions extends Context.Service<RunExecutions, Readonly<Record<RunType, RunExecution>>>()(
-  "svc/actors/run/RunExecutions"
+  "svc/actors/running/execution/RunExecutions"
 ) {}

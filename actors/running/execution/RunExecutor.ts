@@ -64,7 +64,7 @@ export class RunExecutor extends Context.Service<
     /** Takes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
   }
->()("svc/actors/execution/RunExecutor") {
+>()("svc/actors/running/execution/RunExecutor") {
   static readonly layer = Layer.effect(
     RunExecutor,
     Effect.gen(function* () {

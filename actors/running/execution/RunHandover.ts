@@ -42,7 +42,7 @@ export class RunHandover extends Context.Service<
     /** The Runs of a coordinator have been followed: their marks go. */
     readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
   }
->()("svc/actors/execution/RunHandover") {
+>()("svc/actors/running/execution/RunHandover") {
   static readonly layer = Layer.effect(
     RunHandover,
     Effect.gen(function* () {

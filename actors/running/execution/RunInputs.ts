@@ -89,7 +89,7 @@ export class RunInputs extends Context.Service<
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<KnownVariables>
   }
->()("svc/actors/execution/RunInputs") {
+>()("svc/actors/running/execution/RunInputs") {
   static readonly layer = Layer.effect(
     RunInputs,
     Effect.gen(function* () {

@@ -70,7 +70,7 @@ export class RunPlans extends Context.Service<
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
->()("svc/actors/execution/RunPlans") {
+>()("svc/actors/running/execution/RunPlans") {
   static readonly layer = Layer.effect(
     RunPlans,
     Effect.gen(function* () {

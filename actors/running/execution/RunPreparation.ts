@@ -87,7 +87,7 @@ export interface PreparedRun {
 export class RunPreparation extends Context.Service<
   RunPreparation,
   { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked | HoldLost> }
->()("svc/actors/execution/RunPreparation") {
+>()("svc/actors/running/execution/RunPreparation") {
   static readonly layer = Layer.effect(
     RunPreparation,
     Effect.gen(function* () {

@@ -32,7 +32,7 @@ const interrupted = {
  * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
-  "svc/actors/execution/RunRecovery"
+  "svc/actors/running/execution/RunRecovery"
 ) {
   static readonly layer = Layer.effect(
     RunRecovery,

@@ -137,7 +137,7 @@ export class QueueRows extends Context.Service<
     /** Records the turn of a Workspace and one of its people, in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
->()("svc/actors/queue/QueueRows") {
+>()("svc/actors/running/queue/QueueRows") {
   static readonly layer = Layer.effect(
     QueueRows,
     Effect.gen(function* () {

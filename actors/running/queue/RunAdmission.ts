@@ -17,7 +17,7 @@ const keptForPeople = (limit: number) => Math.floor(limit / 10)
 export class RunAdmission extends Context.Service<
   RunAdmission,
   { readonly admit: (run: Pick<NewRun, "workspaceId" | "type" | "trigger">) => Effect.Effect<void, ApiError> }
->()("svc/actors/queue/RunAdmission") {
+>()("svc/actors/running/queue/RunAdmission") {
   static readonly layer = Layer.effect(
     RunAdmission,
     Effect.gen(function* () {

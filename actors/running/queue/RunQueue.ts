@@ -64,7 +64,7 @@ export class RunQueue extends Context.Service<
     /** Like `place`, for a page of Runs, with one queue read per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
->()("svc/actors/queue/RunQueue") {
+>()("svc/actors/running/queue/RunQueue") {
   static readonly layer = Layer.effect(
     RunQueue,
     Effect.gen(function* () {

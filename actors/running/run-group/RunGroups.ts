@@ -65,7 +65,7 @@ export class RunGroups extends Context.Service<
     /** Advances updates while the service is running. */
     readonly follow: Effect.Effect<never>
   }
->()("svc/actors/run-group/RunGroups") {
+>()("svc/actors/running/run-group/RunGroups") {
   static readonly layer = Layer.effect(
     RunGroups,
     Effect.suspend(() => make)

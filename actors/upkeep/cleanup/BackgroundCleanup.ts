@@ -84,7 +84,7 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
 /** When cleanup runs. A host that triggers it manually, such as a test, provides its own schedule. */
-export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/cleanup/CleanupRhythm", {
+export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })
 

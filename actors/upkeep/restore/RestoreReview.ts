@@ -84,7 +84,7 @@ export class RestoreReview extends Context.Service<
       ids: ReadonlyArray<string> | "all"
     ) => Effect.Effect<ReadonlyArray<ReviewItem>, ApiError>
   }
->()("svc/restore/RestoreReview") {
+>()("svc/actors/upkeep/restore/RestoreReview") {
   static readonly layer = Layer.effect(
     RestoreReview,
     Effect.gen(function* () {

@@ -66,7 +66,7 @@ export class RecordRemoval extends Context.Service<
     /** Removes some of what may be removed, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
->()("svc/actors/retention/RecordRemoval") {
+>()("svc/actors/upkeep/retention/RecordRemoval") {
   static readonly layer = Layer.effect(
     RecordRemoval,
     Effect.gen(function* () {

@@ -45,7 +45,7 @@ export class StoredBytes extends Context.Service<
     /** Counts if the newest measurement is an hour old, for the background cleanup. */
     readonly measureSometimes: Effect.Effect<void>
   }
->()("svc/actors/retention/StoredBytes") {
+>()("svc/actors/upkeep/retention/StoredBytes") {
   static readonly layer = Layer.effect(
     StoredBytes,
     Effect.gen(function* () {

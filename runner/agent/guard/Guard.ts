@@ -37,7 +37,7 @@ export class Guard extends Context.Service<
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>
     readonly release: (folder: string) => Effect.Effect<void>
   }
->()("svc/agent/Guard") {
+>()("svc/runner/agent/guard/Guard") {
   static readonly layer = Layer.effect(
     Guard,
     Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { Context } from "effect"
 
 /** How to start the guard of an agent: by default, this runtime with the entry point; a compiled binary specifies itself. */
 export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
-  "svc/agent/GuardCommand",
+  "svc/runner/agent/guard/GuardCommand",
   {
     defaultValue: () => ({
       program: process.execPath,

@@ -21,10 +21,13 @@ const program = (): Option.Option<string> =>
  * one installed alongside the library; a compiled binary specifies itself. When Bun isn't available, the process reports that and
  * nothing runs.
  */
-export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {
-  defaultValue: () =>
-    Option.match(program(), {
-      onNone: () => ({ program: process.execPath, args: [entryPoint("./MissingConfinement")] }),
-      onSome: (bun) => ({ program: bun, args: [entryPoint("./ConfineMain")] })
-    })
-})
+export const ConfinementCommand = Context.Reference<ConfinementCommandShape>(
+  "svc/runner/sandbox/confinement/ConfinementCommand",
+  {
+    defaultValue: () =>
+      Option.match(program(), {
+        onNone: () => ({ program: process.execPath, args: [entryPoint("./MissingConfinement")] }),
+        onSome: (bun) => ({ program: bun, args: [entryPoint("./ConfineMain")] })
+      })
+  }
+)

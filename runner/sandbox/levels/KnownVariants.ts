@@ -9,6 +9,6 @@ export interface KnownVariantsShape {
  * What is known about this machine's variants of bubblewrap, by program and arguments. By default nothing: what works depends on
  * settings of the kernel, which may have changed since another service in this process asked.
  */
-export const KnownVariants = Context.Reference<KnownVariantsShape>("svc/sandbox/KnownVariants", {
+export const KnownVariants = Context.Reference<KnownVariantsShape>("svc/runner/sandbox/levels/KnownVariants", {
   defaultValue: () => ({ refusalOf: (_, ask) => ask })
 })

@@ -20,7 +20,7 @@ export class ClientsInForce extends Context.Service<
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }
->()("svc/accounts/oidc/ClientsInForce") {
+>()("svc/src/accounts/oidc/ClientsInForce") {
   /** Also fails with `StaticClientsRefused` if discovery would send people to a client that does not exist. */
   static readonly layer = ({ advertisedClientId, clientsFile }: ClientSettings) =>
     Layer.effect(

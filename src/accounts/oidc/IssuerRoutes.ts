@@ -17,7 +17,7 @@ type HandlerServices = AttemptLimits | HttpSettings
 export class IssuerRoutes extends Context.Service<
   IssuerRoutes,
   { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | HandlerServices> }
->()("svc/accounts/oidc/OidcFace") {
+>()("svc/src/accounts/oidc/OidcFace") {
   static readonly layer = Layer.effect(
     IssuerRoutes,
     Effect.map(Effect.context<Exclude<RouteServices, HandlerServices>>(), (services) => ({

@@ -183,7 +183,7 @@ export class UpstreamProvider extends Context.Service<
       needs: { readonly groups: boolean; readonly fresh: boolean }
     ) => Effect.Effect<UpstreamIdentity, UpstreamRefused>
   }
->()("svc/accounts/upstream/UpstreamProvider") {
+>()("svc/src/accounts/upstream/UpstreamProvider") {
   static readonly none = Layer.succeed(UpstreamProvider, {
     issuer: undefined,
     name: undefined,

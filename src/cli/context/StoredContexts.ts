@@ -38,7 +38,7 @@ export class StoredContexts extends Context.Service<
     /** Replaces all contexts. */
     readonly store: (known: KnownContexts) => Effect.Effect<void, CommandFailed>
   }
->()("svc/cli/StoredContexts") {
+>()("svc/src/cli/context/StoredContexts") {
   static readonly layer = Layer.effect(
     StoredContexts,
     Effect.gen(function* () {

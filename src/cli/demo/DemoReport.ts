@@ -14,7 +14,7 @@ export class DemoReport extends Context.Service<
     readonly event: (runId: string, event: RunEvent) => Effect.Effect<void>
     readonly log: (runId: string, entry: RunLogEntry) => Effect.Effect<void>
   }
->()("svc/cli/demo/DemoReport") {
+>()("svc/src/cli/demo/DemoReport") {
   static readonly layer = (json: boolean) =>
     Layer.succeed(
       DemoReport,

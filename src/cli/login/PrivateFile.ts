@@ -11,7 +11,7 @@ export interface PrivateFileWords {
 const ownerOnly = 0o077
 
 /** The account's home folder in the system's own list of accounts; `undefined` if there is none. */
-export const AccountHome = Context.Reference<string | undefined>("svc/cli/login/AccountHome", {
+export const AccountHome = Context.Reference<string | undefined>("svc/src/cli/login/AccountHome", {
   defaultValue: () => Option.getOrUndefined(Option.liftThrowable(() => userInfo().homedir)())
 })
 

@@ -35,7 +35,7 @@ export class StoredLogins extends Context.Service<
     readonly store: (origin: string, login: StoredLogin) => Effect.Effect<void, CommandFailed>
     readonly remove: (origin: string) => Effect.Effect<void, CommandFailed>
   }
->()("svc/cli/StoredLogins") {
+>()("svc/src/cli/login/StoredLogins") {
   static readonly layer = Layer.effect(
     StoredLogins,
     Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { Console, Context, Effect } from "effect"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 /** Whether `--quiet` is set. */
-export const Quiet = Context.Reference("svc/cli/Quiet", { defaultValue: () => false })
+export const Quiet = Context.Reference("svc/src/cli/remote/Quiet", { defaultValue: () => false })
 
 /**
  * Progress is for people, so it goes to standard error, which scripts do not read; `--quiet` suppresses it. Invisible

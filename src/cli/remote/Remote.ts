@@ -19,7 +19,7 @@ export class Remote extends Context.Service<
     /** Handle or id, unless a command names another Workspace. */
     readonly workspace: Option.Option<string>
   }
->()("svc/cli/Remote") {}
+>()("svc/src/cli/remote/Remote") {}
 
 const unnamed = (logins: number) =>
   new CommandFailed({

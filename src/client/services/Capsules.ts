@@ -121,6 +121,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Capsules: deployed instances of modules. Each change is a Run. */
-export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/client/Capsules") {
+export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/src/client/services/Capsules") {
   static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
 }

@@ -42,6 +42,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Connections: credentials for Runs. */
-export class Connections extends Context.Service<Connections, ConnectionsShape>()("svc/client/Connections") {
+export class Connections extends Context.Service<Connections, ConnectionsShape>()(
+  "svc/src/client/services/Connections"
+) {
   static readonly layer: Layer.Layer<Connections, never, SvcClient> = Layer.effect(Connections, make)
 }

@@ -42,6 +42,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Installs in progress towards a reviewable plan. */
-export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()("svc/client/InstallPlans") {
+export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()(
+  "svc/src/client/services/InstallPlans"
+) {
   static readonly layer: Layer.Layer<InstallPlans, never, SvcClient | Runs> = Layer.effect(InstallPlans, make)
 }

@@ -41,6 +41,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Revision plans in progress: taking a Capsule to a plan at another revision. */
-export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()("svc/client/RevisionPlans") {
+export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()(
+  "svc/src/client/services/RevisionPlans"
+) {
   static readonly layer: Layer.Layer<RevisionPlans, never, SvcClient | Runs> = Layer.effect(RevisionPlans, make)
 }

@@ -124,6 +124,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Runs: plans, applies and checks of Capsules, with their reviews, events and logs. */
-export class Runs extends Context.Service<Runs, RunsShape>()("svc/client/Runs") {
+export class Runs extends Context.Service<Runs, RunsShape>()("svc/src/client/services/Runs") {
   static readonly layer: Layer.Layer<Runs, never, SvcClient | ApiTransport> = Layer.effect(Runs, make)
 }

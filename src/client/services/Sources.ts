@@ -59,6 +59,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Sources: Git repositories of a Workspace. */
-export class Sources extends Context.Service<Sources, SourcesShape>()("svc/client/Sources") {
+export class Sources extends Context.Service<Sources, SourcesShape>()("svc/src/client/services/Sources") {
   static readonly layer: Layer.Layer<Sources, never, SvcClient> = Layer.effect(Sources, make)
 }

@@ -96,11 +96,11 @@ const makeMembers = Effect.gen(function* () {
 })
 
 /** Workspaces: what people share, with Projects, Capsules and history. */
-export class Workspaces extends Context.Service<Workspaces, WorkspacesShape>()("svc/client/Workspaces") {
+export class Workspaces extends Context.Service<Workspaces, WorkspacesShape>()("svc/src/client/services/Workspaces") {
   static readonly layer: Layer.Layer<Workspaces, never, SvcClient> = Layer.effect(Workspaces, make)
 }
 
 /** The members of a Workspace and their roles. */
-export class Members extends Context.Service<Members, MembersShape>()("svc/client/Members") {
+export class Members extends Context.Service<Members, MembersShape>()("svc/src/client/services/Members") {
   static readonly layer: Layer.Layer<Members, never, SvcClient> = Layer.effect(Members, makeMembers)
 }

@@ -206,6 +206,6 @@ export interface AdmittedShape {
   readonly recheck: Effect.Effect<void, ApiError>
 }
 
-export const Admitted = Context.Reference<Option.Option<AdmittedShape>>("svc/http/authorization/Admitted", {
+export const Admitted = Context.Reference<Option.Option<AdmittedShape>>("svc/src/http/authorization/Admitted", {
   defaultValue: () => Option.none()
 })

@@ -15,4 +15,4 @@ export class Authenticator extends Context.Service<
     /** For an identity that the host vouches for. Fails with `unauthenticated` if the account is not open. */
     readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }
->()("svc/http/authorization/Authenticator") {}
+>()("svc/src/http/authorization/Authenticator") {}
