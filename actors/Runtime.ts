@@ -17,7 +17,7 @@ import { makeRestoreExecution } from "./running/execution/RestoreExecution.ts"
 import { BackupStore } from "./ledger/state/BackupStore.ts"
 import { StateAdoption } from "./commands/adoption/StateAdoption.ts"
 import { StateReceipt } from "./commands/adoption/StateReceipt.ts"
-import * as CapsuleBehavior from "./commands/capsule/CapsuleBehavior.ts"
+import * as CapsuleActor from "./commands/capsule/CapsuleActor.ts"
 import { CapsuleBackups } from "./commands/capsule/CapsuleBackups.ts"
 import { CapsuleExports } from "./commands/capsule-export/CapsuleExports.ts"
 import { CapsuleLeftOvers } from "./commands/capsule/CapsuleLeftOvers.ts"
@@ -48,7 +48,7 @@ import { ResourceHistory } from "./ledger/state/ResourceHistory.ts"
 import { StateResources } from "./ledger/state/StateResources.ts"
 import { StateUploads } from "./ledger/state/StateUploads.ts"
 import { StateVersions } from "./ledger/state/StateVersions.ts"
-import * as ConnectionBehavior from "./inputs/connection/ConnectionBehavior.ts"
+import * as ConnectionActor from "./inputs/connection/ConnectionActor.ts"
 import { ConnectionAuthorizations } from "./inputs/connection/ConnectionAuthorizations.ts"
 import { ConnectionStore } from "./inputs/connection/ConnectionStore.ts"
 import { ConnectionTokens } from "./inputs/connection/ConnectionTokens.ts"
@@ -68,11 +68,11 @@ import { Handoffs } from "./commands/handoff/Handoffs.ts"
 import { SetupTickets } from "./commands/handoff/SetupTickets.ts"
 import { Receipts } from "./base/idempotency/Receipts.ts"
 import { InitialCommit } from "./commands/install-plan/InitialCommit.ts"
-import * as InstallPlanBehavior from "./commands/install-plan/InstallPlanBehavior.ts"
+import * as InstallPlanActor from "./commands/install-plan/InstallPlanActor.ts"
 import * as InstallPlansLive from "./commands/install-plan/InstallPlansLive.ts"
 import { InstallPlanSteps } from "./commands/install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./commands/install-plan/InstallPlanStore.ts"
-import * as InterfaceBehavior from "./ledger/interface/InterfaceBehavior.ts"
+import * as InterfaceActor from "./ledger/interface/InterfaceActor.ts"
 import { InterfaceConsumption } from "./inputs/delivery/InterfaceConsumption.ts"
 import { InterfaceLedger } from "./ledger/interface/InterfaceLedger.ts"
 import { InterfaceMaterialization } from "./ledger/interface/InterfaceMaterialization.ts"
@@ -81,12 +81,12 @@ import { RunGroups } from "./running/run-group/RunGroups.ts"
 import { InterfaceSettlement } from "./ledger/interface/InterfaceSettlement.ts"
 import { Needs } from "./commands/attention/Needs.ts"
 import { OutputShares } from "./ledger/output-share/OutputShares.ts"
-import * as RevisionPlanBehavior from "./commands/revision-plan/RevisionPlanBehavior.ts"
+import * as RevisionPlanActor from "./commands/revision-plan/RevisionPlanActor.ts"
 import * as RevisionPlansLive from "./commands/revision-plan/RevisionPlansLive.ts"
 import { RevisionPlanSteps } from "./commands/revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./commands/revision-plan/RevisionPlanStore.ts"
 import { ApplyRecovery } from "./running/execution/ApplyRecovery.ts"
-import * as RunBehavior from "./commands/run/RunBehavior.ts"
+import * as RunActor from "./commands/run/RunActor.ts"
 import { LeftOverStates } from "./ledger/state/LeftOverStates.ts"
 import { RunCheckpoints } from "./ledger/state/RunCheckpoints.ts"
 import { RunExecutions } from "./running/execution/RunExecution.ts"
@@ -117,7 +117,7 @@ import { makeCheckExecution } from "./running/execution/CheckExecution.ts"
 import { CompatibilityCheck } from "./ledger/source/CompatibilityCheck.ts"
 import { DeferredSyncs } from "./ledger/source/DeferredSyncs.ts"
 import { SnapshotReads } from "./ledger/source/SnapshotReads.ts"
-import * as SourceBehavior from "./commands/source/SourceBehavior.ts"
+import * as SourceActor from "./commands/source/SourceActor.ts"
 import { cleanUpSnapshots } from "./ledger/source/SnapshotCleanup.ts"
 import { SourceLanes } from "./ledger/source/SourceLanes.ts"
 import { SourceSchedule } from "./commands/source/SourceSchedule.ts"
@@ -224,13 +224,13 @@ const executions = Layer.effect(
 ).pipe(Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
 
 const behaviors = Layer.mergeAll(
-  CapsuleBehavior.layer,
-  ConnectionBehavior.layer,
-  InstallPlanBehavior.layer,
-  InterfaceBehavior.layer,
-  RevisionPlanBehavior.layer,
-  RunBehavior.layer,
-  SourceBehavior.layer
+  CapsuleActor.layer,
+  ConnectionActor.layer,
+  InstallPlanActor.layer,
+  InterfaceActor.layer,
+  RevisionPlanActor.layer,
+  RunActor.layer,
+  SourceActor.layer
 ).pipe(
   Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
   Layer.provide(InitialCommit.layer),

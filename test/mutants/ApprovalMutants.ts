@@ -194,7 +194,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an approval too few does not approve",
-    file: "actors/commands/run/RunBehavior.ts",
+    file: "actors/commands/run/RunActor.ts",
     text: `const completes = isApproved && row.status === "waiting_approval"`,
     broken: `const completes = row.status === "waiting_approval"`,
     test: ways

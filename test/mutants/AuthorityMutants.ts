@@ -148,14 +148,14 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "look: the Source still follows",
-    file: "actors/commands/source/SourceBehavior.ts",
+    file: "actors/commands/source/SourceActor.ts",
     text: "const stopped = followObstacle(row, trigger)",
     broken: 'const stopped = followObstacle(row, "user")',
     test: "test/actors/commands/capsule/AutomaticRuns.test.ts"
   },
   {
     name: "revision plan: the Capsule of its transaction",
-    file: "actors/commands/revision-plan/RevisionPlanBehavior.ts",
+    file: "actors/commands/revision-plan/RevisionPlanActor.ts",
     text: "if (!isInService(capsule.status)) {",
     broken: "if (capsule.id === null) {",
     test: "test/src/http/CommandRaces.test.ts"

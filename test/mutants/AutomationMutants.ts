@@ -38,7 +38,7 @@ export const automationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "what a look put off is forgotten with it",
-    file: "actors/commands/source/SourceBehavior.ts",
+    file: "actors/commands/source/SourceActor.ts",
     text: "yield* capsules.forgetDeferred(id)",
     broken: "",
     test: stopped

@@ -78,7 +78,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/ledger/configuration/PublicInstallConfig.ts": ["actors/ledger/configuration/OperatorConfigs", "a projection"],
   "actors/inputs/connection/CredentialTest.ts": ["actors/inputs/connection/ConnectionChanges", "asks a Git server"],
-  "actors/inputs/connection/ConnectionBehavior.ts": [
+  "actors/inputs/connection/ConnectionActor.ts": [
     "actors/inputs/connection/GitOrigins",
     "asks ConnectionRules and ConnectionOrigins"
   ],
@@ -197,7 +197,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/capsule/Authority",
     "takes the steps of CoordinatorSteps"
   ],
-  "actors/commands/run/RunBehavior.ts": [
+  "actors/commands/run/RunActor.ts": [
     "actors/commands/run/RunDecisions",
     "asks ReviewDecisions and Approvals, then moves the Run"
   ],
@@ -211,7 +211,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "refusals of a plan for an update"
   ],
   "actors/running/run-group/RunGroups.ts": ["actors/running/run-group/Waves", "takes the steps of WaveDecision"],
-  "actors/commands/source/SourceBehavior.ts": [
+  "actors/commands/source/SourceActor.ts": [
     "actors/commands/source/Looks",
     "asks ScheduledLooks and the rules of Sources"
   ],

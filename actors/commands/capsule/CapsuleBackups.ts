@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { RestorePlanRequest } from "../../../schema/api/BackupsApi.ts"
 import { SealedBackup } from "../../../schema/api/SealedBackup.ts"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { BackupId, CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { commandsTo } from "../../Actor.ts"
@@ -50,7 +50,7 @@ export class CapsuleBackups extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleBackups,
     Effect.gen(function* () {
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const sql = yield* SqlClient.SqlClient
       const backups = yield* BackupStore
       const vault = yield* Vault

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import type { CapsuleId, RunGroupId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { SkippedCapsule } from "../../../schema/records/RunGroup.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { commandsTo } from "../../Actor.ts"
 import { type Refused, RunGroups } from "../../running/run-group/RunGroups.ts"
@@ -41,7 +41,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const groups = yield* RunGroups
-  const command = yield* commandsTo(CapsuleActor)
+  const command = yield* commandsTo(CapsuleCommands)
   const capsules = yield* Effect.orDie(CapsuleRow.some(
     sql,
     "id"

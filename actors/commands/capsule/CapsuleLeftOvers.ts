@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { AdoptionRequest, LeftOverAdopted } from "../../../schema/api/LeftOverAdoption.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import type { LeftOverState } from "../../../schema/records/LeftOverState.ts"
 import { commandsTo } from "../../Actor.ts"
@@ -41,7 +41,7 @@ export class CapsuleLeftOvers extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleLeftOvers,
     Effect.gen(function* () {
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 

@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { ActorHost } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
@@ -48,7 +48,7 @@ const ListedCapsule = CapsuleRow.only("id", "created_at")
 export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {
-    const command = yield* commandsTo(CapsuleActor)
+    const command = yield* commandsTo(CapsuleCommands)
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const cursors = yield* Cursors

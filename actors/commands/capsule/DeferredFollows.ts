@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
@@ -12,7 +12,7 @@ export class DeferredFollows extends Context.Service<DeferredFollows, { readonly
     DeferredFollows,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
 
       const followAll = Effect.gen(function* () {
         const deferred = yield* CapsuleRow.some(sql, "id")`SELECT c.id FROM capsules c

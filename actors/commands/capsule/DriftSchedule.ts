@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { effectiveDriftHours } from "../../../schema/tables/DriftTables.ts"
@@ -40,7 +40,7 @@ export class DriftSchedule extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* CapsuleLedger
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const hours = sql.literal(effectiveDriftHours)
       const comparable = sql`c.status IN ('active', 'stale', 'error') AND c.current_state_version_id IS NOT NULL
         AND w.archived_at IS NULL`

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { notFound } from "../../../schema/errors/ApiError.ts"
 import { InstallPlanId } from "../../../schema/records/Ids.ts"
-import { InstallPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { InstallPlanCommands } from "../../../schema/commands/InstallPlanCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { derivedId } from "../../base/Identity.ts"
@@ -11,7 +11,7 @@ import { InstallPlans } from "./InstallPlans.ts"
 export const layer = Layer.effect(
   InstallPlans,
   Effect.gen(function* () {
-    const command = yield* commandsTo(InstallPlanActor)
+    const command = yield* commandsTo(InstallPlanCommands)
     const sql = yield* ReadSql
 
     return InstallPlans.of({

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { notFound } from "../../../schema/errors/ApiError.ts"
 import { RevisionPlanId } from "../../../schema/records/Ids.ts"
-import { RevisionPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { RevisionPlanCommands } from "../../../schema/commands/RevisionPlanCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { derivedId } from "../../base/Identity.ts"
@@ -12,7 +12,7 @@ import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 export const layer = Layer.effect(
   RevisionPlans,
   Effect.gen(function* () {
-    const command = yield* commandsTo(RevisionPlanActor)
+    const command = yield* commandsTo(RevisionPlanCommands)
     const sql = yield* ReadSql
 
     return RevisionPlans.of({

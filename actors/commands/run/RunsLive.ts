@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
-import { RunActor } from "../../../schema/commands/RunActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { groundWords, uncertainGround } from "../../access/approval/UncertainGround.ts"
 import { RunAgents } from "../../running/agent/RunAgents.ts"
@@ -31,8 +31,8 @@ const mostUnfinished = 50
 export const layer = Layer.effect(
   Runs,
   Effect.gen(function* () {
-    const runCommand = yield* commandsTo(RunActor)
-    const capsuleCommand = yield* commandsTo(CapsuleActor)
+    const runCommand = yield* commandsTo(RunCommands)
+    const capsuleCommand = yield* commandsTo(CapsuleCommands)
     const sql = yield* ReadSql
     const queue = yield* RunQueue
     const agents = yield* RunAgents

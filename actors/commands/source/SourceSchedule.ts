@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { serviceContext } from "../../../schema/commands/Command.ts"
-import { SourceActor } from "../../../schema/commands/SourceActor.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
@@ -16,7 +16,7 @@ export class SourceSchedule extends Context.Service<
   static readonly layer = Layer.effect(
     SourceSchedule,
     Effect.gen(function* () {
-      const command = yield* commandsTo(SourceActor)
+      const command = yield* commandsTo(SourceCommands)
       const deferred = yield* DeferredSyncs
       const sourceLanes = yield* SourceLanes
 

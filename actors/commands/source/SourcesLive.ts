@@ -10,7 +10,7 @@ import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { SourceId, type SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
-import { SourceActor } from "../../../schema/commands/SourceActor.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -53,7 +53,7 @@ const gitRefusal = (error: GitError): ApiError => {
 export const layer = Layer.effect(
   Sources,
   Effect.gen(function* () {
-    const command = yield* commandsTo(SourceActor)
+    const command = yield* commandsTo(SourceCommands)
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const journal = yield* RunJournal

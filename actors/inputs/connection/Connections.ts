@@ -10,7 +10,7 @@ import type {
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Connection, CredentialRecipe } from "../../../schema/records/Connection.ts"
 import type { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
-import type { FinishAuthorization, StartAuthorization } from "../../../schema/commands/ConnectionActor.ts"
+import type { FinishAuthorization, StartAuthorization } from "../../../schema/commands/ConnectionCommands.ts"
 import type { OAuthHelper } from "../../../schema/records/OAuthHelper.ts"
 import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../Command.ts"

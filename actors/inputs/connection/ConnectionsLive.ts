@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { notFound } from "../../../schema/errors/ApiError.ts"
 import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
-import { ConnectionActor } from "../../../schema/commands/ConnectionActor.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { commandsTo } from "../../Actor.ts"
 import { nowUntil } from "../../base/database/ReadHorizon.ts"
@@ -34,7 +34,7 @@ const noticeOf = (expiresAt: string | null): string | null =>
 export const layer = Layer.effect(
   Connections,
   Effect.gen(function* () {
-    const command = yield* commandsTo(ConnectionActor)
+    const command = yield* commandsTo(ConnectionCommands)
     const sql = yield* ReadSql
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers

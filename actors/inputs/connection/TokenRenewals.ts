@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { ConnectionActor } from "../../../schema/commands/ConnectionActor.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -21,7 +21,7 @@ export class TokenRenewals extends Context.Service<
   static readonly layer = Layer.effect(
     TokenRenewals,
     Effect.gen(function* () {
-      const command = yield* commandsTo(ConnectionActor)
+      const command = yield* commandsTo(ConnectionCommands)
       const sql = yield* ReadSql
       return TokenRenewals.of({
         renew: Effect.fn("TokenRenewals.renew")(function* (connectionIds) {

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
-import { InterfaceActor } from "../../../schema/commands/InterfaceActor.ts"
+import { InterfaceCommands } from "../../../schema/commands/InterfaceCommands.ts"
 import { commandsTo } from "../../Actor.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -21,7 +21,7 @@ const quoted = (permission: string) => JSON.stringify(permission)
 export const layer = Layer.effect(
   Interfaces,
   Effect.gen(function* () {
-    const command = yield* commandsTo(InterfaceActor)
+    const command = yield* commandsTo(InterfaceCommands)
     const read = yield* ReadSql
     const sql = yield* SqlClient.SqlClient
     const cursors = yield* Cursors

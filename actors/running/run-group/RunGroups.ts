@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Queue, Result, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
-import { RunActor } from "../../../schema/commands/RunActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { RunGroupId, type WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -79,8 +79,8 @@ const make = Effect.gen(function* () {
   const commits = yield* Commits
   const audit = yield* Audit
   const ledger = yield* RunLedger
-  const capsuleCommand = yield* commandsTo(CapsuleActor)
-  const runCommand = yield* commandsTo(RunActor)
+  const capsuleCommand = yield* commandsTo(CapsuleCommands)
+  const runCommand = yield* commandsTo(RunCommands)
   const random = yield* captureServices(SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.

@@ -158,7 +158,7 @@ tests.live("and only one place in the code creates an apply", () =>
     ])
     expect(using(/lifecycle\.approve\(/)).toEqual([
       "actors/commands/capsule/FollowedApply.ts",
-      "actors/commands/run/RunBehavior.ts"
+      "actors/commands/run/RunActor.ts"
     ])
   })
 )

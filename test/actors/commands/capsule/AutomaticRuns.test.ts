@@ -5,7 +5,7 @@ import { commandsTo } from "../../../../actors/Actor.ts"
 import { ActorHost } from "../../../../actors/Actor.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
-import { CapsuleActor } from "../../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunGroupId } from "../../../../schema/records/Ids.ts"
 import { beforeTransaction } from "../../../support/BeforeTransaction.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -48,7 +48,7 @@ describe("nothing starts without a person", () => {
   tests.live("for a later wave, if automation is paused just before", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const { capsule } = yield* active("wave-paused", pureModule)
       const { pause, resume } = yield* paused
       const plan = command(capsule.id, "Plan", { context, groupId: yield* update("p"), automatic: true })
@@ -62,7 +62,7 @@ describe("nothing starts without a person", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const { capsule } = yield* active("wave-left", pureModule)
       const member = (status: string) =>
         Effect.orDie(sql`UPDATE memberships SET status = ${status}
@@ -78,7 +78,7 @@ describe("nothing starts without a person", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const { capsule } = yield* active("wave-cancelled", pureModule)
       const id = yield* update("c")
       const cancelled = Effect.orDie(sql`UPDATE run_groups SET cancelled_at = ${at} WHERE id = ${id}`)
@@ -90,7 +90,7 @@ describe("nothing starts without a person", () => {
   tests.live("by a schedule that is turned off just before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleActor)
+      const command = yield* commandsTo(CapsuleCommands)
       const { capsule } = yield* active("unscheduled", pureModule)
       const every = (hours: number) =>
         Effect.orDie(sql`UPDATE capsules SET drift_check_hours = ${hours} WHERE id = ${capsule.id}`)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
-import { InterfaceActor } from "../../../schema/commands/InterfaceActor.ts"
+import { InterfaceCommands } from "../../../schema/commands/InterfaceCommands.ts"
 import { actorLayer, commandsTo, handle } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -14,7 +14,7 @@ import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
 /** The Interface actor: carries out the intents of one Capsule, one at a time. */
 export const layer = actorLayer(
-  InterfaceActor,
+  InterfaceCommands,
   CapsuleId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,7 @@ export const layer = actorLayer(
     const audit = yield* Audit
     const due = yield* DueWork
     const read = yield* ReadSql
-    const send = yield* commandsTo(InterfaceActor)
+    const send = yield* commandsTo(InterfaceCommands)
 
     const pending = IntentRow.some(
       read,
@@ -44,7 +44,7 @@ export const layer = actorLayer(
         return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
       })
 
-      return handle(InterfaceActor, {
+      return handle(InterfaceCommands, {
         Materialize: ({ payload: { intentId } }) => materialization.materialize(intentId).pipe(transaction(sql)),
 
         Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {

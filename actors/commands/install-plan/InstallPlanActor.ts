@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { notFound } from "../../../schema/errors/ApiError.ts"
-import { InstallPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { InstallPlanCommands } from "../../../schema/commands/InstallPlanCommands.ts"
 import { actorLayer, commandsTo, handle } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
@@ -37,7 +37,7 @@ const DuePlan = rowShape({ id: InstallPlanId, workspace_id: WorkspaceId })
 
 /** The install coordinator: created once per key, then advanced as its Runs end, and by requests. */
 export const layer = actorLayer(
-  InstallPlanActor,
+  InstallPlanCommands,
   InstallPlanId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ export const layer = actorLayer(
     const due = yield* DueWork
     const read = yield* ReadSql
     const handover = yield* RunHandover
-    const send = yield* commandsTo(InstallPlanActor)
+    const send = yield* commandsTo(InstallPlanCommands)
     yield* due.serve({
       kind: "install_plan",
       due: Effect.orDie(DuePlan.rows(read)`SELECT id, workspace_id FROM install_plans
@@ -79,7 +79,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)
       })
 
-      return handle(InstallPlanActor, {
+      return handle(InstallPlanCommands, {
         Create: Effect.fnUntraced(
           function* ({ payload: { context, workspaceId, request, idempotency } }) {
             const create = Effect.gen(function* () {

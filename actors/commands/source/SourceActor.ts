@@ -13,7 +13,7 @@ import {
   type WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
-import { SourceActor } from "../../../schema/commands/SourceActor.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { actorLayer, commandsTo, handle } from "../../Actor.ts"
 import { type AuditData, Audit } from "../../base/audit/Audit.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
@@ -46,7 +46,7 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
 export const layer = actorLayer(
-  SourceActor,
+  SourceCommands,
   SourceId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -69,7 +69,7 @@ export const layer = actorLayer(
 
     const due = yield* DueWork
     const read = yield* ReadSql
-    const send = yield* commandsTo(SourceActor)
+    const send = yield* commandsTo(SourceCommands)
     yield* due.serve({
       kind: "unread_source",
       due: Effect.orDie(
@@ -217,7 +217,7 @@ export const layer = actorLayer(
         yield* audited(context, row.workspace_id, "source.sync_deferred", { ...wanted, trigger })
       })
 
-      return handle(SourceActor, {
+      return handle(SourceCommands, {
         Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           const address = fetchableAddress(request.url, policy)
           if (Result.isFailure(address)) return yield* invalidRequest(`url: ${address.failure.message}`)

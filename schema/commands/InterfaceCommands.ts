@@ -5,7 +5,7 @@ import { InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
 /** The Interfaces of one Capsule, addressed by the Capsule's id. */
-export const InterfaceActor = commandsOf("Interface", [
+export const InterfaceCommands = commandsOf("Interface", [
   /** Carries out a pending intent, which an apply or a retry has left. */
   Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {

@@ -6,7 +6,7 @@ import type { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../../schema/records/ConnectionUse.ts"
 import { RunId, ConnectionId } from "../../../schema/records/Ids.ts"
-import { ConnectionActor } from "../../../schema/commands/ConnectionActor.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { actorLayer, handle } from "../../Actor.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
@@ -44,7 +44,7 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = actorLayer(
-  ConnectionActor,
+  ConnectionCommands,
   ConnectionId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ export const layer = actorLayer(
         return toConnection(yield* load, yield* now)
       })
 
-      return handle(ConnectionActor, {
+      return handle(ConnectionCommands, {
         Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           yield* checkConnection(request, policy)
           yield* checkExpiry(request.expiresAt)

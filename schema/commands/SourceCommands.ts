@@ -8,7 +8,7 @@ import { Source, SyncIntent } from "../records/Source.ts"
 import { CommandContext, commandsOf, IdempotentRequest } from "./Command.ts"
 
 /** Commands of one Source. */
-export const SourceActor = commandsOf("Source", [
+export const SourceCommands = commandsOf("Source", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateSource },
     success: CreatedSource,

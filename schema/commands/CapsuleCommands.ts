@@ -41,7 +41,7 @@ export const ReAdopted = Schema.Struct({
 })
 
 /** Commands of one Capsule. Those that carry private values are volatile and never stored as messages. */
-export const CapsuleActor = commandsOf("Capsule", [
+export const CapsuleCommands = commandsOf("Capsule", [
   Rpc.make("Plan", {
     payload: {
       ...repeatable,

@@ -35,7 +35,7 @@ export const FinishAuthorization = Schema.Struct({
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
 /** Commands of one Connection. `Create`, `Update` and `FinishAuthorization` carry secrets, so none of them is ever persisted as a message. */
-export const ConnectionActor = commandsOf("Connection", [
+export const ConnectionCommands = commandsOf("Connection", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateConnection },
     success: Connection,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
-import { RunActor } from "../../../schema/commands/RunActor.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { actorLayer, handle } from "../../Actor.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { Audit } from "../../base/audit/Audit.ts"
@@ -23,7 +23,7 @@ import { RunId, Subject } from "../../../schema/records/Ids.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = actorLayer(
-  RunActor,
+  RunCommands,
   RunId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -60,7 +60,7 @@ export const layer = actorLayer(
         return toRun(row, yield* queue.place(row))
       })
 
-      return handle(RunActor, {
+      return handle(RunCommands, {
         Approve: Effect.fnUntraced(
           function* ({ payload: { acknowledged, context, planDigest, comment } }) {
             const row = yield* load

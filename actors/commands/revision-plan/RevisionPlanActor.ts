@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { parseGitRef } from "../../../schema/git/GitRef.ts"
 import { failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { CommandContext } from "../../../schema/commands/Command.ts"
-import { RevisionPlanActor } from "../../../schema/commands/PlanActors.ts"
+import { RevisionPlanCommands } from "../../../schema/commands/RevisionPlanCommands.ts"
 import { actorLayer, commandsTo, handle } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { capsuleSite, checkUses } from "../../running/execution/CapsuleConnections.ts"
@@ -36,7 +36,7 @@ const DuePlan = rowShape({ id: RevisionPlanId, workspace_id: WorkspaceId })
 
 /** The revision coordinator: created once per key, then advanced as its Runs end, and by requests. */
 export const layer = actorLayer(
-  RevisionPlanActor,
+  RevisionPlanCommands,
   RevisionPlanId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -52,7 +52,7 @@ export const layer = actorLayer(
     const due = yield* DueWork
     const read = yield* ReadSql
     const handover = yield* RunHandover
-    const send = yield* commandsTo(RevisionPlanActor)
+    const send = yield* commandsTo(RevisionPlanCommands)
     yield* due.serve({
       kind: "revision_plan",
       due: Effect.orDie(DuePlan.rows(read)`SELECT id, workspace_id FROM revision_plans
@@ -88,7 +88,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
       })
 
-      return handle(RevisionPlanActor, {
+      return handle(RevisionPlanCommands, {
         Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
           const capsuleOf = Effect.gen(function* () {
             const capsule = yield* capsules.find(capsuleId)

@@ -6,7 +6,7 @@ import { UncertainCode } from "../records/UncertainGround.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
 /** Decisions about one Run. The Run executes outside the mailbox, so these always get a reply. */
-export const RunActor = commandsOf("Run", [
+export const RunCommands = commandsOf("Run", [
   Rpc.make("Approve", {
     payload: {
       context: CommandContext,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../../schema/errors/ApiError.ts"
-import { CapsuleActor } from "../../../schema/commands/CapsuleActor.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { actorLayer, commandsTo, handle } from "../../Actor.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { Audit } from "../../base/audit/Audit.ts"
@@ -48,7 +48,7 @@ const FollowedPlan = rowShape({ id: RunId, capsule_id: CapsuleId, workspace_id: 
 
 /** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
 export const layer = actorLayer(
-  CapsuleActor,
+  CapsuleCommands,
   CapsuleId,
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
@@ -82,7 +82,7 @@ export const layer = actorLayer(
     const serving = provideCaptured(services)
     const due = yield* DueWork
     const read = yield* ReadSql
-    const send = yield* commandsTo(CapsuleActor)
+    const send = yield* commandsTo(CapsuleCommands)
 
     yield* due.serve({
       kind: "follow_lane",
@@ -109,7 +109,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Capsule") : row
       })
 
-      return handle(CapsuleActor, {
+      return handle(CapsuleCommands, {
         Plan: ({ payload: { automatic, context, idempotency, groupId } }) =>
           createRun(load, context, { type: "plan", runGroupId: groupId, automatic }, idempotency).pipe(serving),
         ReconcilePlan: ({ payload: { context, idempotency } }) =>
