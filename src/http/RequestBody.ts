@@ -1,27 +1,23 @@
 import { ByteSize, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { readDocument } from "../../runner/document/Documents.ts"
+import { longestReadHere, readDocument } from "../../runner/document/Documents.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange, type ExchangeShape } from "./Exchange.ts"
 
-const mebibyte = 1024 * 1024
 /** How long a body may take to arrive; a file is allowed more time than typed input. */
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 
+// After the check of its limits, the API parses and decodes a body on the thread that answers requests.
 const defaultLimits: JsonLimits = {
-  maxBytes: mebibyte,
+  maxBytes: longestReadHere,
   maxDepth: 64,
   maxNodes: 100_000,
   maxKeyBytes: 1024,
-  maxStringBytes: mebibyte,
+  maxStringBytes: longestReadHere,
   exactNumbers: true
 }
-
-// Credential files are uploaded inside the JSON of a new Connection. The secrets of a Run comprise 1 MiB at most, and an escape has six
-// characters. The API reads the body again on the thread that answers requests, which takes as long as there are escapes.
-const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 8 * mebibyte, maxStringBytes: 2 * mebibyte }
 
 /** What anybody may send, of whom nothing is known yet. */
 const strangerLimits: JsonLimits = {
@@ -34,7 +30,6 @@ const strangerLimits: JsonLimits = {
 
 /** The endpoints with limits other than most, by `group.endpoint`. */
 const ownLimits: ReadonlyMap<string, JsonLimits> = new Map([
-  ["connections.create", connectionLimits],
   ["invitations.inspect", strangerLimits],
   ["invitations.decline", strangerLimits]
 ])

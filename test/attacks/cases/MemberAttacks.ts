@@ -80,14 +80,14 @@ const connectionBodies = (bytes: number, workspaceId: string) => {
     inFiles("\\n"),
     inFiles("x"),
     whole(`"providerConfig":{"a":[${"[],".repeat(90_000)}[]]}`),
-    whole(`"files":${JSON.stringify(Array.from({ length: 40_000 }, () => file("x")))}`)
+    whole(`"files":${JSON.stringify(Array.from({ length: 38_000 }, () => file("x")))}`)
   ]
 }
 
 const connections: Attack = {
-  name: "owner: new Connections of 8 MiB",
+  name: "owner: new Connections of 1 MiB",
   run: Effect.fnUntraced(function* (target, isShort) {
-    const bodies = connectionBodies(8 * mebibyte - 4096, target.workspaceId)
+    const bodies = connectionBodies(mebibyte - 4096, target.workspaceId)
     const times = isShort ? bodies.length : 20 * bodies.length
     const answers = yield* flood(times, 4, (index) =>
       sent(`${target.url}/api/v1/connections`, {

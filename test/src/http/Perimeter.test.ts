@@ -1,6 +1,9 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Schema } from "effect"
+import { longestReadHere } from "../../../runner/document/Documents.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
+import { bodyLimitsOf } from "../../../src/http/RequestBody.ts"
 import { suite } from "../../support/Effect.ts"
 import { defectText } from "./support/FakeActors.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"
@@ -121,6 +124,23 @@ describe("the perimeter", () => {
       ).toMatchObject({
         status: 409
       })
+    })
+  )
+
+  tests.live("accepts no body on any route that is too long to be read on the main thread", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ workspaceId: world.workspaceA, files: ["x".repeat(longestReadHere)] })
+      let tried = 0
+      for (const group of Object.values(SvcApi.groups)) {
+        for (const { identifier, method, path } of Object.values(group.endpoints)) {
+          if (method !== "POST" && method !== "PUT" && method !== "PATCH") continue
+          const limit = bodyLimitsOf(`${group.identifier}.${identifier}`).maxBytes
+          expect([path, limit <= longestReadHere]).toEqual([path, true])
+          tried += 1
+        }
+      }
+      expect(tried).toBeGreaterThan(50)
+      expect(yield* post("/api/v1/connections", body)).toMatchObject({ status: 413, code: "request_too_large" })
     })
   )
 
