@@ -22,7 +22,7 @@ const asText: Readonly<Record<string, string>> = {
   "actors/commands/capsule/CapsuleLeftOvers.ts: runId": filter,
   "actors/commands/capsule/CapsuleRuns.ts: tokenId": credential,
   "actors/commands/capsule/Capsules.ts: projectId": filter,
-  "actors/access/issuer/ConsentRow.ts: workspace_id": "a consent may be bound to no Workspace, which is the empty text",
+  "actors/access/issuer/Consents.ts: workspace_id": "a consent may be bound to no Workspace, which is the empty text",
   "actors/access/issuer/TokenIssuance.ts: tokenId": "the id of a token of the issuer, which contains its grant",
   "actors/ledger/interface/Interfaces.ts: capsuleId": filter,
   "actors/ledger/run/RunFilter.ts: capsuleId": filter,

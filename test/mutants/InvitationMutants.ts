@@ -27,7 +27,7 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a mailed name contains no link",
-    file: "actors/base/mail/QuotedNames.ts",
+    file: "actors/base/mail/MailTexts.ts",
     text: 'short.replace(dots, "[.]")',
     broken: 'short.replace(dots, "$&")',
     test: "test/actors/base/mail/QuotedNames.test.ts"

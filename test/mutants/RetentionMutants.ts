@@ -9,10 +9,10 @@ const emptyPagesFile = "actors/base/database/EmptyPages.ts"
 const removal = "test/actors/ledger/run/LogRemoval.test.ts"
 const records = "test/actors/upkeep/retention/RecordRemoval.test.ts"
 const kept = "test/actors/upkeep/retention/KeptRecords.test.ts"
-const needsFile = "actors/upkeep/retention/Needs.ts"
+const needsFile = "actors/upkeep/retention/RetainedKinds.ts"
 const recordsFile = "actors/upkeep/retention/RecordRemoval.ts"
 const decisionFile = "actors/ledger/run/LogRetention.ts"
-const candidatesFile = "actors/ledger/run/LogCandidates.ts"
+const candidatesFile = "actors/ledger/run/LogRemoval.ts"
 const removalFile = "actors/ledger/run/LogRemoval.ts"
 
 /** What prevents old records from being removed, and how the operation history is queried. */

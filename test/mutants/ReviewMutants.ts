@@ -64,13 +64,17 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
       "return judged"
     ]
   }),
-  ...guardsOf("actors/ledger/staleness/PutBackDrift.ts", "test/actors/ledger/staleness/ChangeCauseDecision.test.ts", {
-    "causes: drift that is put back exactly": [
-      "canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)",
-      "planned.name === drifted.name"
-    ],
-    "causes: hidden values prove nothing": ["!isNoted(drifted.before) &&", ""]
-  }),
+  ...guardsOf(
+    "actors/ledger/staleness/ChangeCauseDecision.ts",
+    "test/actors/ledger/staleness/ChangeCauseDecision.test.ts",
+    {
+      "causes: drift that is put back exactly": [
+        "canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)",
+        "planned.name === drifted.name"
+      ],
+      "causes: hidden values prove nothing": ["!isNoted(drifted.before) &&", ""]
+    }
+  ),
   ...guardsOf("runner/execution/PlanReferences.ts", "test/runner/execution/PlanReferences.test.ts", {
     "references: blocks may be repeated unseen": ["found.partial ||= isBlock(expression)", "found.partial ||= false"],
     "references: local values are not described": [

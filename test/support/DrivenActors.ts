@@ -68,10 +68,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/capsule/InputAuthority",
     "asks ReAdoptionProblem and VariableRules, then succeeds"
   ],
-  "actors/commands/capsule/ReAdoptionTarget.ts": [
-    "actors/ledger/configuration/OperatorConfigs",
-    "which snapshot is compiled, by OperatorAuthority"
-  ],
   "actors/ledger/configuration/ModuleVerdicts.ts": [
     "actors/ledger/source/Manifests",
     "a word for each verdict of the compiler"
@@ -136,11 +132,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/ledger/configuration/OperatorConfigs",
     "refusals of a profile and its tool"
   ],
-  "actors/ledger/run/RunPlaces.ts": ["actors/running/queue/RunQueue", "builds, runs, or the places of a pool"],
-  "actors/ledger/staleness/PutBackDrift.ts": [
-    "actors/ledger/staleness/ChangeCauseDecision",
-    "which attributes a plan puts back"
-  ],
   "actors/running/execution/RestoreTarget.ts": [
     "actors/running/execution/Restore",
     "refusals of a backup that does not fit"
@@ -150,9 +141,9 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/running/execution/PostApply",
     "how an apply ends by its checks"
   ],
-  "actors/running/execution/ApplyPreparation.ts": [
-    "actors/running/execution/ApplyRefusals",
-    "what is asked again before a tool starts"
+  "actors/running/execution/PlanExecution.ts": [
+    "actors/running/execution/RunPreparation",
+    "which inputs a plan receives"
   ],
   "actors/running/execution/CapsuleConnections.ts": [
     "actors/inputs/connection/ProviderConnections",

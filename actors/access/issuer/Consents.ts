@@ -1,11 +1,22 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { now } from "../../base/Identity.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
-import { ConsentRow } from "./ConsentRow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Consents that make it unnecessary to ask again; `workspace_id` is empty if there is no Workspace. */
+export const ConsentRow = table("oidc_consents", {
+  subject: Subject,
+  client_id: Schema.String,
+  workspace_id: Schema.String,
+  scopes: Schema.String,
+  updated_at: Timestamp
+})
+type ConsentRow = RowOf<typeof ConsentRow.columns>
 
 /** The person, the client, and the Workspace. */
 export interface ConsentPlace {

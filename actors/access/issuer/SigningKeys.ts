@@ -13,8 +13,21 @@ import type { SigningAlgorithm } from "./Client.ts"
 import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import { signingAlgorithms } from "./SigningAlgorithms.ts"
-import { SigningKeyRow } from "./SigningKeyRow.ts"
-import { rowShape } from "../../base/database/Table.ts"
+import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+
+/** Keys that sign tokens; `private_jwk` is sealed. */
+export const SigningKeyRow = table("oidc_signing_keys", {
+  kid: Schema.String,
+  algorithm: Schema.Literals(["RS256", "ES256"]),
+  status: Schema.Literals(["next", "active", "retired", "revoked"]),
+  public_jwk: Schema.String,
+  private_jwk: Schema.String,
+  published_at: Timestamp,
+  activated_at: Schema.NullOr(Timestamp),
+  retired_at: Schema.NullOr(Timestamp)
+})
+type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 

@@ -1,13 +1,12 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
+import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
 import { admitMember } from "../../ledger/workspace/AdmittedMember.ts"
 import { changeMember } from "../../ledger/workspace/ChangedMember.ts"
-import { ProvisionedMembership } from "./ProvisionedMembership.ts"
 import {
   type HeldMembership,
   type ProvenClaims,
@@ -15,6 +14,17 @@ import {
   provisioningDecision
 } from "./ProvisioningDecision.ts"
 import type { ProvisioningRule } from "./ProvisioningRules.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+
+/** Memberships that follow the upstream sign-in rules. Memberships granted by people have no row here. */
+export const ProvisionedMembership = table("provisioned_memberships", {
+  workspace_id: WorkspaceId,
+  subject: Subject,
+  /** `null` once the rules have ended the membership; after that, only the rules can bring it back. */
+  role: Schema.NullOr(Role),
+  updated_at: Timestamp
+})
+type ProvisionedMembership = RowOf<typeof ProvisionedMembership.columns>
 
 const Held = rowShape({
   workspace_id: WorkspaceId,

@@ -6,7 +6,21 @@ import type { IdempotentRequest, Replayable } from "../../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { ReceiptRow } from "./ReceiptRow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** The result of a request with an Idempotency-Key. */
+export const ReceiptRow = table("idempotency_receipts", {
+  scope: Schema.String,
+  actor: Schema.String,
+  route: Schema.String,
+  idempotency_key: Schema.String,
+  request_digest: Schema.String,
+  result_id: Schema.String,
+  first_status: Schema.Int,
+  created_at: Timestamp
+})
+type ReceiptRow = RowOf<typeof ReceiptRow.columns>
 
 /** The scope of a key: another Workspace, actor or route may use the same key for something else. */
 export interface ReceiptScope {

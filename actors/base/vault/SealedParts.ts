@@ -3,11 +3,20 @@ import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { collectBefore, collectedGarbage } from "../../../runner/execution/CollectedGarbage.ts"
 import { longValues } from "../../../schema/tables/VaultTables.ts"
-import { rowShape } from "../database/Table.ts"
+import { type RowOf, rowShape, table } from "../database/Table.ts"
 import type { DataKey } from "./DataKeys.ts"
-import { SealedPartRow } from "./SealedPartRow.ts"
 import { decode, encode, identity, keyOf, type SealContext, valueIdentity } from "./Sealing.ts"
 import { VaultOpenFailed } from "./VaultErrors.ts"
+
+/** A part of a sealed value that is too long for one row. */
+export const SealedPartRow = table("sealed_parts", {
+  value: Schema.String,
+  part: Schema.Int,
+  owner: Schema.String,
+  nonce: Schema.String,
+  bytes: Schema.Uint8Array
+})
+type SealedPartRow = RowOf<typeof SealedPartRow.columns>
 
 /*
  * A long value is sealed in parts, each stored in its own row: as a single string, it would be held several times at once, by the

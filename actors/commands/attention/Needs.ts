@@ -6,12 +6,12 @@ import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
 import { Connections } from "../../inputs/connection/Connections.ts"
 import { jsonText } from "../../base/database/JsonText.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
-import { stuckWork } from "../../base/DueWork.ts"
+import { stuckWork, type StuckWork } from "../../base/DueWork.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/Page.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
-import { capsuleNeeds, comparePlaces, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
+import { capsuleNeeds, comparePlaces, groupOf, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
 import {
   approvedPlans,
   commitsOf,
@@ -23,7 +23,67 @@ import {
   standingRows,
   waitingPlans
 } from "./NeedRows.ts"
-import { workspaceNeeds } from "./WorkspaceNeeds.ts"
+import type { Connection } from "../../../schema/records/Connection.ts"
+import type { FailingLane } from "../../ledger/source/SourceLanes.ts"
+
+interface Records {
+  /** Connections with unconfirmed origins. */
+  readonly unconfirmed: ReadonlyArray<Connection>
+  /** Connections that have expired or soon will. */
+  readonly expiring: ReadonlyArray<Connection>
+  /** Connections whose renewal or revocation failed at the issuer. */
+  readonly failing: ReadonlyArray<Connection>
+  readonly lanes: ReadonlyArray<FailingLane>
+  readonly stuck: ReadonlyArray<StuckWork>
+  /** When automation was paused. */
+  readonly pausedAt: string | undefined
+}
+
+type About = Omit<Need, "key" | "group" | "also" | "capsules" | "run" | "commit">
+
+const entry = (id: string, about: About): OpenNeed => ({
+  key: `${about.kind} ${id}`,
+  group: groupOf[about.kind],
+  also: [],
+  capsules: [],
+  ...about
+})
+
+const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
+  entry(id, { connectionId: id, connectionName: displayName, ...about })
+
+/** What needs a person's attention but concerns no single Capsule: Connections, refs of Sources, the automation switch. */
+const workspaceNeeds = ({
+  expiring,
+  failing,
+  lanes,
+  pausedAt,
+  stuck,
+  unconfirmed
+}: Records): ReadonlyArray<OpenNeed> => [
+  ...unconfirmed.map((connection) =>
+    connectionNeed(connection, { kind: "origins_unconfirmed", since: connection.updatedAt })
+  ),
+  ...expiring.map((connection) =>
+    connectionNeed(connection, {
+      kind: connection.status === "expired" ? "connection_expired" : "connection_expiring",
+      since: connection.expiresAt ?? connection.updatedAt
+    })
+  ),
+  ...failing.flatMap((connection): ReadonlyArray<OpenNeed> => {
+    const fault = connection.oauth?.fault
+    if (fault === undefined) return []
+    const kind = fault.code === "revocation_failed" ? "connection_unrevoked" : "connection_unrenewed"
+    return [connectionNeed(connection, { kind, reason: fault.message, since: fault.at })]
+  }),
+  ...lanes.map(({ path, ref, since, sourceId, sourceName }) =>
+    entry(`${sourceId} ${ref} ${path}`, { kind: "lane_failed", sourceId, sourceName, ref, since })
+  ),
+  ...stuck.map(({ kind, record_id, since }) =>
+    entry(`${kind} ${record_id}`, { kind: "work_stuck", work: kind, recordId: record_id, since })
+  ),
+  ...(pausedAt === undefined ? [] : [entry("", { kind: "automation_paused", since: pausedAt })])
+]
 
 const PlanSummaryJson = jsonText(PlanSummary)
 

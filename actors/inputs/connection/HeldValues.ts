@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -6,9 +6,37 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { type ConnectionSecrets, ConnectionStore, decodeSecrets, encodeSecrets } from "./ConnectionStore.ts"
 import { type ConnectionTokenPair, ConnectionTokens, decodeTokens, encodeTokens } from "./ConnectionTokens.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
-import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
-import { rowShape } from "../../base/database/Table.ts"
-import type { ConnectionId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
+import { ConnectionId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+
+/** Which Run was given which values. */
+export const ConnectionHoldRow = table(
+  "connection_holds",
+  {
+    run_id: RunId,
+    connection_id: ConnectionId,
+    version: Schema.Int,
+    token_generation: Schema.Int
+  },
+  ["token_generation"]
+)
+type ConnectionHoldRow = RowOf<typeof ConnectionHoldRow.columns>
+
+/** Sealed values that have been replaced by newer ones. */
+export const FormerValuesRow = table("former_connection_values", {
+  connection_id: ConnectionId,
+  version: Schema.Int,
+  sealed_values: Schema.String
+})
+type FormerValuesRow = RowOf<typeof FormerValuesRow.columns>
+
+/** Sealed tokens that have been replaced by newer ones. */
+export const FormerTokensRow = table("former_connection_tokens", {
+  connection_id: ConnectionId,
+  token_generation: Schema.Int,
+  sealed_tokens: Schema.String
+})
+type FormerTokensRow = RowOf<typeof FormerTokensRow.columns>
 
 const { workspace_id } = ConnectionRow.columns
 const FormerValues = rowShape({ ...FormerValuesRow.columns, workspace_id })

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { storedRef } from "../../../runner/git/RefTarget.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
@@ -7,7 +7,11 @@ import { SnapshotSync } from "../../../runner/snapshot/SnapshotSync.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
-import { SnapshotUnavailable } from "./SnapshotUnavailable.ts"
+
+/** The files of a recorded commit are neither stored here nor available from its repository. */
+class SnapshotUnavailable extends Schema.TaggedError<SnapshotUnavailable>()("SnapshotUnavailable", {
+  message: Schema.String
+}) {}
 
 /** The files of recorded commits, for the Runs that execute them and the owners who export them. */
 export class StoredCommits extends Context.Service<

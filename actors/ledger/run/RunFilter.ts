@@ -1,7 +1,58 @@
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { RunStatus, RunTrigger, RunType } from "../../../schema/records/Run.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { searchConditions } from "./RunSearch.ts"
+import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
+
+/** More words than anyone types to find a Run. */
+const mostWords = 8
+
+// "run" on its own is a word: otherwise it would match the start of every Run's id.
+const beginsAnId = /^[a-z]+_[a-z0-9]+$/
+const beginsACommit = /^[0-9a-f]{4,64}$/
+
+const searchWords = (text: string): ReadonlyArray<string> =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .slice(0, mostWords)
+
+/**
+ * A condition on `runs` for each word of the search string. Matching names are looked up once, so that for each Run only columns
+ * in the list's index are compared; only names in this Workspace are searched.
+ */
+const searchConditions = (
+  sql: SqlClient.SqlClient,
+  workspaceId: WorkspaceId,
+  text: string
+): ReadonlyArray<Statement.Fragment> => {
+  const contains = (word: string, ...columns: ReadonlyArray<string>) =>
+    sql.or(
+      columns.map((column) => sql`REPLACE(LOWER(${sql.literal(column)}), ${word}, '') <> LOWER(${sql.literal(column)})`)
+    )
+  const begins = (word: string, column: string) => sql`SUBSTR(${sql.literal(column)}, 1, ${word.length}) = ${word}`
+  return searchWords(text).map((word) => {
+    const titles = contains(
+      word,
+      "json_extract(n.commit_description, '$.title')",
+      "json_extract(n.commit_description, '$.authorName')"
+    )
+    const commits = beginsACommit.test(word) ? sql.or([titles, begins(word, "n.resolved_commit")]) : titles
+    return sql.or([
+      sql`capsule_id IN (SELECT c.id FROM capsules c JOIN projects p ON p.id = c.project_id
+        WHERE c.workspace_id = ${workspaceId} AND ${contains(word, "c.name", "c.environment", "p.name")})`,
+      sql`source_id IN (SELECT s.id FROM sources s WHERE s.workspace_id = ${workspaceId} AND ${contains(word, "s.name")})`,
+      sql`source_snapshot_id IN (SELECT n.id FROM sources s JOIN source_snapshots n ON n.source_id = s.id
+        WHERE s.workspace_id = ${workspaceId} AND ${commits})`,
+      sql`created_by IN (SELECT u.subject FROM memberships m JOIN users u ON u.subject = m.subject
+        WHERE m.workspace_id = ${workspaceId} AND m.status = 'active' AND ${sql.or([contains(word, "u.display_name", "u.email"), contains(withStoredSpelling(word), "u.email")])})`,
+      ...(beginsAnId.test(word)
+        ? ["id", "capsule_id", "source_id", "source_snapshot_id"].map((column) => begins(word, column))
+        : [])
+    ])
+  })
+}
 
 /** The Runs that a caller asks for. */
 export interface RunFilter {

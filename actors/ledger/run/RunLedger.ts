@@ -1,26 +1,23 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import type { RunEvidence } from "../../../schema/records/Run.ts"
-import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../../schema/records/Run.ts"
-import type { ChangesOf } from "../../base/database/Table.ts"
-import { now } from "../../base/Identity.ts"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { capsuleExclusiveTypes, type PlanPurpose, type RunEvidence, type RunType } from "../../../schema/records/Run.ts"
+import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
+import { now, nowAfter } from "../../base/Identity.ts"
 import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
-import { creationTime } from "./CreationTime.ts"
-import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
+import { changedUnder, type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
-import { makeRunPlaces } from "./RunPlaces.ts"
 import { openInLine } from "./OpenRuns.ts"
 import { mergedEvidence, noEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
   CompatibilityReportId,
-  InstallPlanId,
-  RevisionPlanId,
   ConnectionId,
   InstallConfigId,
+  InstallPlanId,
   OutputShareId,
+  RevisionPlanId,
   RunGroupId,
   RunId,
   SourceId,
@@ -28,6 +25,62 @@ import type {
   StateVersionId,
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import { isApply } from "./RunAttempt.ts"
+import { placesOfPool, RunPools } from "./RunPools.ts"
+
+/** The properties of a new Run that determine its place. */
+interface PlacedRun {
+  readonly type: RunType
+  readonly installConfigId?: InstallConfigId | undefined
+  readonly planRunId?: RunId | undefined
+}
+
+/** The pool that executes a new Run, and the kind of place it waits for. */
+const makeRunPlaces = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const pools = yield* RunPools
+
+  /**
+   * Fetching and building take as long as a remote server or a build command does, and change nothing: they must not take up the
+   * places of applies.
+   */
+  const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
+    if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
+    if (run.type !== "plan" && run.type !== "destroy_plan") return "runs"
+    const built = yield* sql`SELECT 1 AS one FROM install_configs
+      WHERE id = ${run.installConfigId ?? ""} AND json_type(config, '$.sourceBuild') = 'object'`
+    return built.length > 0 ? "builds" : "runs"
+  })
+
+  /** A saved plan is tied to the tool and its platform, so it is applied where it was created. */
+  const poolOf = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
+    if (isApply(run.type)) {
+      const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`
+      return plan?.pool ?? localPool
+    }
+    const isOfModule = run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check"
+    return isOfModule ? yield* pools(run.installConfigId) : localPool
+  })
+
+  return Effect.fnUntraced(function* (run: PlacedRun) {
+    const pool = yield* poolOf(run)
+    return { pool, places: pool === localPool ? yield* ownPlaces(run) : placesOfPool(pool) }
+  })
+})
+
+const Newest = rowShape({ newest: Schema.NullOr(Timestamp) })
+
+/**
+ * The time of a new Run. Lists and queues order Runs by time, then by id, and an id that is derived has no order. Each Run of a group
+ * gets a later time than the previous one, also when the clock is set back. Runs in the caller's transaction.
+ */
+const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, groupId: RunGroupId | undefined) {
+  if (groupId === undefined) return yield* now
+  const [row] = yield* Newest.rows(sql)`SELECT MAX(created_at) AS newest FROM runs WHERE run_group_id = ${groupId}`
+  return yield* nowAfter(row?.newest)
+})
 
 /** The properties of a new Run. */
 export interface NewRun {

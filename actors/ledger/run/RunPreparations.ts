@@ -1,8 +1,23 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
-import { type PreparationKind, PreparationRow } from "./PreparationRow.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "./RunHold.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { table } from "../../base/database/Table.ts"
+
+/** What was prepared; each kind has a closed schema for its data. */
+const PreparationKind = Schema.Literals(["plan", "apply", "drift_check"])
+type PreparationKind = typeof PreparationKind.Type
+
+/** What preparing an execution records for its settlement: ids, digests and evidence as JSON, never a secret. */
+export const PreparationRow = table("run_preparations", {
+  run_id: RunId,
+  fence: Schema.Int,
+  kind: PreparationKind,
+  data: Schema.String,
+  created_at: Timestamp
+})
 
 /** How to write one kind of preparation. */
 export interface PreparationSchema<A> {

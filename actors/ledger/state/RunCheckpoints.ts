@@ -1,10 +1,19 @@
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { CheckpointRow } from "./CheckpointRow.ts"
-import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** The last state written by a running apply, sealed. */
+export const CheckpointRow = table("run_checkpoints", {
+  run_id: RunId,
+  state: Schema.String,
+  saved_at: Timestamp
+})
+type CheckpointRow = RowOf<typeof CheckpointRow.columns>
 
 const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   table: "run_checkpoints",

@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
-import type { ApplyJob } from "../../../runner/execution/RunJob.ts"
+import type { ApplyJob, RunVariable } from "../../../runner/execution/RunJob.ts"
 import type { RunControl as PlaceControl } from "../../../runner/execution/RunPlace.ts"
 import type { ApplyOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
@@ -10,13 +10,121 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
-import { makeApplyPreparation } from "./ApplyPreparation.ts"
 import { ApplyStart } from "./ApplyStart.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { makePostApplyChecks } from "./PostApplyChecks.ts"
 import { endRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { RunSteps } from "./RunSteps.ts"
+import { BuildStore } from "../../../runner/execution/BuildStore.ts"
+import { Approvals } from "../../access/approval/Approvals.ts"
+import { operatorMoved } from "../../ledger/configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
+import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
+import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
+import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { lapsed } from "./StartObstacle.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { deliverySubject } from "./RunVariables.ts"
+
+/** Prepares the apply of a reviewed plan: everything that the plan is based on is checked again before its tool starts. */
+const makeApplyPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const inputs = yield* RunInputs
+  const deliveries = yield* Deliveries
+  const ledger = yield* RunLedger
+  const journal = yield* RunJournal
+  const plans = yield* RunPlans
+  const builds = yield* BuildStore
+  const approvals = yield* Approvals
+  const operator = yield* OperatorConfigs
+  const record = yield* makePreparationRecord
+
+  /** The reviewed plan, if everything it is based on is unchanged. */
+  const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
+    const { evidence } = prepared
+    const refuse = ({ code, message }: PlanRefusal) => blocked(code, message, evidence)
+    const found = yield* ledger.find(run.plan_run_id)
+    const plan = yield* Effect.fromResult(
+      reviewedPlan(run.id, prepared.job.tool, {
+        plan: found,
+        moved:
+          found === undefined
+            ? undefined
+            : operatorMoved(operator, found, prepared.config.config, prepared.place, prepared.capsule.module_path),
+        madeWith: found === undefined ? undefined : toRun(found).tool
+      })
+    ).pipe(Effect.mapError(refuse))
+    // While the Run was queued, an approver may have lost the permission, or a rule may have changed.
+    const unapproved = yield* approvals.obstacleAtStart(plan)
+    if (unapproved !== undefined) {
+      return yield* blocked("approval_lapsed", lapsed(unapproved), evidence)
+    }
+    const saved = yield* plans.load(run.workspace_id, plan.id)
+    const build = saved?.build
+    const hasBuild = build !== undefined && Option.isSome(yield* builds.find(build))
+    const whole = yield* Effect.fromResult(savedPlan(saved, plan.plan_digest, hasBuild)).pipe(Effect.mapError(refuse))
+    return { ...whole, planRunId: plan.id }
+  })
+
+  /** Checks that the host's deliveries are unchanged since the review. Returns the plan's deliveries. */
+  const delivered = (run: RunRow, prepared: PreparedRun) =>
+    deliveries
+      .verify(run, deliverySubject(prepared))
+      .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
+
+  /** Ephemeral inputs are not stored in a plan file; the apply receives them the same way the plan did. */
+  const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
+    const all = prepared.variables.filter((variable) => variable.ephemeral)
+    if (all.length === 0) return { ephemeralVariables: {} }
+    const hosted = all.flatMap(({ name }) => {
+      const variable = fromHost.get(name)
+      return variable === undefined ? [] : [[name, variable.value] as const]
+    })
+    const ephemeral = all.filter(({ name }) => !fromHost.has(name))
+    const { values } = yield* inputs
+      .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
+      .pipe(Effect.mapError(({ message }) => blocked("missing_input", message, prepared.evidence)))
+    const given = Object.entries(values)
+    const types = given.flatMap(([name, { type }]) => (type === undefined ? [] : [[name, type] as const]))
+    return {
+      ephemeralVariables: Object.fromEntries([...given.map(([name, { value }]) => [name, value] as const), ...hosted]),
+      ...(types.length === 0 ? {} : { ephemeralTypes: Object.fromEntries(types) })
+    }
+  })
+
+  return Effect.fn("Run.prepareApply")(function* (run: RunRow): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { build, lockText, planDigest, planFile, planRunId, secrets } = yield* reviewed(run, prepared)
+    const ephemeral = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
+    yield* journal.report(holdOf(run), "run.applying", { planRunId })
+    const { config, evidence, job } = prepared
+    const lifecycle = config.config.operator?.lifecycle
+    const lock = lockText === "" ? {} : { lockText }
+    yield* record(run, { requirements: job.demands }, preparedApplySchema, {
+      evidence,
+      tool: job.tool,
+      ...lock,
+      ...(lifecycle === undefined ? {} : { lifecycle })
+    })
+    return {
+      ...job,
+      planFile,
+      secrets,
+      planDigest,
+      ...lock,
+      ...(build === undefined ? {} : { build }),
+      ...ephemeral
+    }
+  })
+})
 
 /** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design, section 5). */
 export const makeApplySteps = Effect.gen(function* () {

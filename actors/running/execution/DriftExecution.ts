@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { DriftJob } from "../../../runner/execution/RunJob.ts"
@@ -7,10 +7,49 @@ import type { DriftOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
-import { makeDriftPreparation } from "./DriftPreparation.ts"
 import { DriftSettlement } from "./DriftSettlement.ts"
 import { endRun } from "./RunEnding.ts"
 import type { RunSteps } from "./RunSteps.ts"
+import { BuildStore } from "../../../runner/execution/BuildStore.ts"
+import { storedBuild } from "../../ledger/build/BuildColumns.ts"
+import type { HoldLost } from "../../ledger/run/RunHold.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { preparedDriftCheckSchema } from "./PreparationSchemas.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+/** Prepares the comparison of a Capsule's state with the real objects. */
+const makeDriftPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const builds = yield* BuildStore
+  const record = yield* makePreparationRecord
+
+  /** The state is compared with its own inputs, so nothing is built. */
+  const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
+    const stored = base === undefined ? undefined : storedBuild(base)
+    if (stored === undefined) return undefined
+    if (Option.isSome(yield* builds.find(stored))) return stored
+    const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
+    return yield* blocked("build_missing", message, evidence)
+  })
+
+  return Effect.fn("Run.prepareDriftCheck")(function* (run: RunRow): Effect.fn.Return<DriftJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { values: variables } = yield* variablesOf(run, prepared)
+    const build = yield* buildOf(prepared)
+    const { capsule, evidence, job } = prepared
+    yield* record(run, { requirements: job.demands }, preparedDriftCheckSchema, { evidence })
+    return {
+      ...job,
+      variables,
+      ...(capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }),
+      ...(build === undefined ? {} : { build })
+    }
+  })
+})
 
 /**
  * Compares the state with the real objects, and records the result on the Capsule. It never waits for approval and changes

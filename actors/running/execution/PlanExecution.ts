@@ -6,10 +6,65 @@ import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
-import { makePlanPreparation } from "./PlanPreparation.ts"
 import { PlanSettlement } from "./PlanSettlement.ts"
 import { endRun, supersedeRun } from "./RunEnding.ts"
 import type { RunSteps } from "./RunSteps.ts"
+import { ignoredValues } from "../../../schema/records/CompatibilityReport.ts"
+import type { RunDiagnostic } from "../../../schema/records/Run.ts"
+import { plannedSignIn } from "../../inputs/delivery/PlannedSignIn.ts"
+import type { HoldLost } from "../../ledger/run/RunHold.ts"
+import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import { toReport } from "../../ledger/source/SourceStore.ts"
+import { preparedPlanSchema } from "./PreparationSchemas.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import type { RunBlocked } from "./RunBlocked.ts"
+import { RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+/** Prepares a plan or destroy plan under the current authority. */
+const makePlanPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const settings = yield* RunSettings
+  const record = yield* makePreparationRecord
+
+  return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { capsule, config, job, place, report } = prepared
+    const { consumed, planned, values } = yield* variablesOf(run, prepared)
+    const destroy = run.type === "destroy_plan"
+    const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
+    const warnings = ignoredValues(toReport(report).findings).map(
+      ({ message, path }): RunDiagnostic => ({
+        severity: "warning",
+        summary: "A file with values in the repository is not used.",
+        detail: message,
+        ...(path === undefined ? {} : { path })
+      })
+    )
+    const evidence = {
+      ...prepared.evidence,
+      ...(signIn === undefined ? {} : { signIn }),
+      ...(warnings.length === 0 ? {} : { diagnostics: warnings })
+    }
+    yield* record(run, { requirements: job.demands, shown: evidence }, preparedPlanSchema, {
+      reportId: report.id,
+      evidence,
+      place: { url: place.url, path: place.path },
+      consumed,
+      deliveries: planned.resolved
+    })
+    const build = config.config.sourceBuild
+    return {
+      ...job,
+      mode: destroy ? "destroy" : "create_or_update",
+      variables: values,
+      ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
+      ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
+    }
+  })
+})
 
 /** Computes a plan and parks it for review: what the approver sees is what is sealed here. */
 export const makePlanSteps = Effect.gen(function* () {

@@ -1,17 +1,33 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type PlanSecrets, ProvidedBinding } from "../../../runner/execution/RunJob.ts"
+import { type BuildReference, type PlanSecrets, ProvidedBinding } from "../../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
 import { now } from "../../base/Identity.ts"
-import type { BuildReference } from "../../../runner/execution/RunJob.ts"
-import { buildColumns, storedBuild } from "../../ledger/build/BuildColumns.ts"
+import { buildColumns, BuildColumns, storedBuild } from "../../ledger/build/BuildColumns.ts"
 import { type ConsumedOutput, encodeConsumed } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { ProvidedMarksJson } from "../agent-pool/PoolRows.ts"
 import { keyedMarks } from "../agent-pool/ProvidedMarks.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../../base/vault/SealedSecrets.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { RunPlanRow } from "./RunPlanRow.ts"
-import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { table } from "../../base/database/Table.ts"
+
+/** The saved plans. `plan_file` and `sealed_secrets` are sealed. */
+export const RunPlanRow = table("run_plans", {
+  run_id: RunId,
+  plan_file: Schema.String,
+  lock_text: Schema.String,
+  created_at: Timestamp,
+  ...BuildColumns.columns,
+  sealed_secrets: Schema.NullOr(Schema.String),
+  /** JSON; which dependencies and shares the plan received values from. */
+  consumed_outputs: Schema.NullOr(Schema.String),
+  /** Marks of the agent's own credentials used by the plan. `null` if it used none, or if its agent reported no marks. */
+  provided_marks: Schema.NullOr(ProvidedMarksJson),
+  /** The version of the secret rule under which the plan was made. */
+  secret_rule: Schema.NullOr(Schema.Int)
+})
 
 /** A saved plan for its apply. The file contains secrets in plain text and is sealed at rest. */
 export interface SavedPlan {

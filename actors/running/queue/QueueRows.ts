@@ -1,11 +1,17 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
-import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
+import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { placesOfPool } from "../../ledger/run/RunPools.ts"
-import { RunTurnRow } from "./RunTurnRow.ts"
+
+/** When each Workspace, and each subject in it, last started a Run. The empty subject represents the service. */
+export const RunTurnRow = table(
+  "run_turns",
+  { turn: Schema.Int, slot_pool: Schema.String, workspace_id: WorkspaceId, subject: Schema.String },
+  ["turn"]
+)
 
 const QueuedRow = rowShape({
   ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "queued_at"]),

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { type RestoredRules, restoredRules } from "../../access/approval/RestoredRules.ts"
@@ -12,8 +12,20 @@ import { restoredShares } from "../../ledger/output-share/RestoredShares.ts"
 import { restoredAgents } from "../../running/agent-pool/RestoredAgents.ts"
 import { restoredAssignments, restoredProvisions } from "../../running/agent-pool/RestoredPools.ts"
 import { restoredMemberships } from "../../ledger/workspace/RestoredMemberships.ts"
-import type { ReviewItem } from "../../base/RestoredRecords.ts"
-import { RestoreReviewRow } from "./RestoreReviewRow.ts"
+import { type ReviewItem, ReviewKind } from "../../base/RestoredRecords.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Restored records that the operator has to confirm. */
+export const RestoreReviewRow = table("restore_review", {
+  record_id: Schema.String,
+  kind: ReviewKind,
+  previous_status: Schema.String,
+  restored_at: Timestamp,
+  decision: Schema.NullOr(Schema.Literals(["confirmed", "removed"])),
+  decided_at: Schema.NullOr(Timestamp)
+})
+type RestoreReviewRow = RowOf<typeof RestoreReviewRow.columns>
 
 export type ReviewDecision = "confirmed" | "removed"
 

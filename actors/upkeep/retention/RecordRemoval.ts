@@ -1,6 +1,6 @@
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { periodOfKind, retention, type RetainedKindName } from "../../../schema/records/Retention.ts"
+import { periodOfKind, RetainedKindName, retention } from "../../../schema/records/Retention.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { serviceContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -8,11 +8,21 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
-import { type LookedAt, type RemovableRecords, recordCandidates, removableNow } from "./RecordCandidates.ts"
+import { type LookedAt, recordCandidates, removableNow, type RemovableRecords } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
 import type { NeedReason, RetainedKind } from "./RetainedKind.ts"
 import { retainedKinds } from "./RetainedKinds.ts"
-import { TallyRow } from "./TallyRow.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** What the current pass has removed so far. */
+export const TallyRow = table("retention_tallies", {
+  workspace_id: WorkspaceId,
+  kind: RetainedKindName,
+  records: Schema.Int,
+  bytes: Schema.Int
+})
+type TallyRow = RowOf<typeof TallyRow.columns>
 
 /** Lets writers go first between two steps. */
 const pause = "5 millis"

@@ -1,18 +1,213 @@
 import { heldByVersion } from "../../ledger/state/StateIndexRow.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
-import {
-  backupNeeds,
-  coordinatorNeeds,
-  decisionNeeds,
-  eventNeeds,
-  groupNeeds,
-  planFileNeeds,
-  reportNeeds,
-  runNeeds,
-  snapshotNeeds,
-  stateNeeds
-} from "./Needs.ts"
-import type { Part, RetainedKind } from "./RetainedKind.ts"
+import type { Need, NeedReason, Part, RetainedKind } from "./RetainedKind.ts"
+import { capsuleWithEvidence, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
+import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
+import { owesEvidence } from "../../ledger/run/OwedEvidence.ts"
+import { pendingPlan } from "../../ledger/run/RunRow.ts"
+
+/** StateVersions of an existing Capsule that are kept for a rollback, however old they are. */
+const rollbackTargets = 10
+
+const need = (reason: NeedReason, when: string): Need => ({ reason, when })
+const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} WHERE ${where})`
+const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
+const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
+
+/** A repeated request returns its original result. */
+const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = r.id"))
+
+const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
+
+/**
+ * No later Run of its Capsule or Source has the same type and outcome: this one explains the current situation, and what is safe
+ * now. A destroyed Capsule needs no explanation; otherwise every destroyed Capsule would keep some Runs forever.
+ */
+const isNewestRun = `CASE
+  WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
+    AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND n.type = r.type
+    AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
+  WHEN r.source_id IS NOT NULL THEN NOT EXISTS (SELECT 1 FROM runs n WHERE n.source_id = r.source_id AND n.capsule_id IS NULL
+    AND n.type = r.type AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
+  ELSE 1 = 0 END`
+
+const open = need("open", `NOT ${isFinal("r.")}`)
+const openPlan = need("open_plan", `(${pendingPlan("r.")})`)
+const newestRun = need("newest", isNewestRun)
+const openGroup = need("run_group", exists("run_groups g", "g.id = r.run_group_id AND g.finished_at IS NULL"))
+
+/** Reasons to keep the file of a plan. */
+const planFileNeeds: ReadonlyArray<Need> = [
+  open,
+  openPlan,
+  need("apply", exists("runs a", `a.plan_run_id = r.id AND ${isMoving("a.")}`))
+]
+
+/** Reasons to keep the events of a Run. */
+const eventNeeds: ReadonlyArray<Need> = [
+  open,
+  openPlan,
+  newestRun,
+  need(
+    "current_state",
+    exists(
+      "capsules c JOIN state_versions s ON s.id = c.current_state_version_id JOIN runs a ON a.id = s.created_by_run_id",
+      `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")} AND (a.id = r.id OR a.plan_run_id = r.id)`
+    )
+  ),
+  openGroup
+]
+
+/** Reasons to keep a Run: a record refers to it, or it is the last of its kind. */
+const runNeeds: ReadonlyArray<Need> = [
+  open,
+  openPlan,
+  newestRun,
+  need("state", exists("state_versions s", "s.created_by_run_id = r.id")),
+  need("left_over_state", exists("left_over_states l", "l.run_id = r.id")),
+  need("pin", exists("capsules c", "c.id = r.capsule_id AND c.pinned_run_id = r.id")),
+  openGroup,
+  need("apply", exists("runs a", "a.plan_run_id = r.id")),
+  need(
+    "backup",
+    `r.type = 'backup' AND ${exists("backups b", "b.workspace_id = r.workspace_id AND b.created_by_run_id = r.id")}`
+  ),
+  need("snapshot", exists("source_snapshots s", "s.created_by_run_id = r.id")),
+  need("report", exists("compatibility_reports c", "c.created_by_run_id = r.id")),
+  need("decision", exists("auto_update_decisions d", "d.run_id = r.id")),
+  need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
+  need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
+  need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
+  // It left something behind that still has to be settled or released.
+  need("open", exists("run_results o", "o.run_id = r.id")),
+  need("open", exists("run_checkpoints o", "o.run_id = r.id")),
+  need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
+  // Its agent can submit the state only while the Run is known. A revoked agent does not return.
+  need(
+    "open",
+    exists(
+      "agent_runs o JOIN agents a ON a.id = o.agent_id",
+      `o.run_id = r.id AND a.revoked_at IS NULL AND ${owesEvidence("o.")}`
+    )
+  ),
+  need("connection", exists("connection_holds h", "h.run_id = r.id")),
+  need("log", exists("run_log_chunks l", "l.run_id = r.id")),
+  receipt
+]
+
+/** Reasons to keep a StateVersion. */
+const stateNeeds: ReadonlyArray<Need> = [
+  need(
+    "current_state",
+    exists("capsules c", `c.id = r.capsule_id AND c.current_state_version_id = r.id AND ${capsuleWithEvidence("c.")}`)
+  ),
+  need(
+    "rollback_target",
+    `${exists("capsules c", `c.id = r.capsule_id AND ${livingCapsule("c.")}`)} AND NOT ${exists(
+      "state_versions n",
+      `n.capsule_id = r.capsule_id AND n.generation > r.generation ORDER BY n.generation LIMIT 1 OFFSET ${rollbackTargets - 1}`
+    )}`
+  ),
+  need("open", movingRun("base_state_version_id")),
+  need("living_capsule", exists("consumed_inputs i", "i.state_version_id = r.id")),
+  need(
+    "left_over_state",
+    exists("left_over_states l", "l.capsule_id = r.capsule_id AND l.state_version_id = r.id AND l.state IS NOT NULL")
+  ),
+  need(
+    "interface",
+    exists(
+      "interface_intents i",
+      "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
+    )
+  ),
+  // A version that was current when an existing backup was created: restoring that backup refers to the same snapshot. A
+  // destroyed Capsule is not restored.
+  need(
+    "backup",
+    `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
+      "backups b",
+      `b.workspace_id = r.workspace_id AND (b.capsule_id IS NULL OR b.capsule_id = r.capsule_id) AND b.created_at >= r.created_at
+        AND NOT EXISTS (SELECT 1 FROM state_versions n WHERE n.capsule_id = r.capsule_id AND n.generation > r.generation
+          AND n.created_at <= b.created_at)`
+    )}`
+  ),
+  receipt
+]
+
+/** What needs a snapshot, as SQL over `id`, its id, and `source`, the id of its Source. */
+const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
+  need(
+    "living_capsule",
+    exists(
+      "capsules c JOIN install_configs i ON i.id = c.install_config_id",
+      `c.source_id = ${source} AND ${livingCapsule("c.")} AND (c.adopted_snapshot_id = ${id} OR c.deferred_snapshot_id = ${id}
+        OR i.source_snapshot_id = ${id} OR INSTR(c.stale_reasons, ${id}) > 0)`
+    )
+  ),
+  need("lane", exists("source_lanes l", `l.source_id = ${source} AND l.source_snapshot_id = ${id}`)),
+  need(
+    "rollback_target",
+    exists(
+      "state_versions v JOIN capsules c ON c.id = v.capsule_id",
+      `v.source_snapshot_id = ${id} AND (${livingCapsule("c.")} OR c.current_state_version_id = v.id)`
+    )
+  ),
+  need("open", exists("runs o", `o.source_snapshot_id = ${id} AND ${isMoving("o.")}`)),
+  need("install_plan", exists("install_plans p", `p.source_snapshot_id = ${id} AND p.${coordinatorUnderWay}`)),
+  need("revision_plan", exists("revision_plans p", `p.source_snapshot_id = ${id} AND p.${coordinatorUnderWay}`))
+]
+
+/** Reasons to keep a compatibility report: anything that needs its snapshot may need its findings. */
+const reportNeeds: ReadonlyArray<Need> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
+
+/** Reasons to keep a source snapshot. */
+const snapshotNeeds: ReadonlyArray<Need> = [
+  ...usesOfSnapshot("r.id", "r.source_id"),
+  need("report", exists("compatibility_reports c", "c.source_snapshot_id = r.id")),
+  need("decision", exists("auto_update_decisions d", "d.source_snapshot_id = r.id")),
+  receipt
+]
+
+/** Reasons to keep an install plan or a revision plan. */
+const coordinatorNeeds: ReadonlyArray<Need> = [
+  need("open", `r.${coordinatorUnderWay}`),
+  need("open_plan", exists("runs o", `o.id = r.plan_run_id AND ${isMoving("o.")}`)),
+  receipt
+]
+
+/** Reasons to keep an auto-update decision: without the last one, the same commit would be decided on again. */
+const decisionNeeds: ReadonlyArray<Need> = [
+  need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
+  need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
+]
+
+/** Reasons to keep a backup: it is the last one of its Capsule or of its Workspace. */
+const backupNeeds: ReadonlyArray<Need> = [
+  need(
+    "newest",
+    `NOT ${exists(
+      "backups n",
+      `n.workspace_id = r.workspace_id AND COALESCE(n.capsule_id, '') = COALESCE(r.capsule_id, '')
+        AND (n.created_at, n.id) > (r.created_at, r.id)`
+    )}`
+  ),
+  need(
+    "open",
+    exists(
+      "runs o",
+      "o.workspace_id = r.workspace_id AND o.status IN ('queued', 'running', 'waiting_approval') AND INSTR(o.spec, r.id) > 0"
+    )
+  ),
+  receipt
+]
+
+/** Reasons to keep a group of Runs: its Runs. */
+const groupNeeds: ReadonlyArray<Need> = [
+  need("run", exists("runs o", "o.run_group_id = r.id")),
+  need("run_group", exists("run_groups g", "g.replaced_by = r.id AND g.finished_at IS NULL")),
+  receipt
+]
 
 const ownWorkspace = "r.workspace_id"
 
