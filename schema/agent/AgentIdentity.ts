@@ -24,11 +24,11 @@ export type Platform = typeof Platform.Type
 const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/))
 
 /**
- * How an agent describes its machine in the first message of each session.
+ * An agent's description of its machine, in the first message of each session.
  *
  * - `incarnation`: a random name for this process; a new one under the same agent id means that the agent was restarted
- * - `places`: how many Runs it executes at once
- * - `disk`: space on the volume with its work folder, in bytes; `low` if that is why it accepts no new job
+ * - `places`: the number of Runs that it executes at once
+ * - `disk`: space on the volume with its work folder, in bytes; `low` if the agent accepts no new job because of it
  * - `draining`: it accepts no new job and exits once the last one has finished
  * - `provided`: names of its own credentials that Connections may use
  */

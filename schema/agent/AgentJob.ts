@@ -5,7 +5,7 @@ import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 import { CarriedFiles } from "./CarriedFile.ts"
 
-/** A Run under one claim. Everything an agent reports about a Run identifies its claim. */
+/** A Run under one claim. Every report about a Run identifies the claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
@@ -18,11 +18,11 @@ export type JobKind = typeof JobKind.Type
 /**
  * A job as offered to an agent.
  *
- * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its
- *   state and plan file are not in it: `state` and `planFile` name them as blobs
- * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the request
- * - `snapshot`, `build`, `state`, `planFile`: what the agent may fetch
- * - `files`: whichever of `state` and `planFile` are small, if the agent accepts files in a message; it fetches the others
+ * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. The
+ *   state and plan file are not in it: `state` and `planFile` refer to them as blobs
+ * - `leaseSeconds`: the time that the agent may be silent, counted from when it sent the request
+ * - `snapshot`, `build`, `state`, `planFile`: blobs that the agent may fetch
+ * - `files`: `state` and `planFile` if they are small and the agent accepts files in a message; otherwise the agent fetches them
  * - `signature`: over `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can
  *   make an offer
  */
@@ -76,9 +76,9 @@ export const ReportedLine = Schema.Struct({
 export type ReportedLine = typeof ReportedLine.Type
 
 /**
- * What an agent reports about one Run, in order. `at` is for display only.
+ * A report about one Run; an agent sends them in order. `at` is for display only.
  *
- * - `event`, `line`: what happened. Events are never left out; `omitted` counts lines that were
+ * - `event`, `line`: an event of the Run, or a line of its log. Events are never left out; `omitted` counts lines that were
  * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
@@ -95,8 +95,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * What an agent still holds from a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
- * exited process left behind.
+ * A Run that the agent still holds when it begins a session. `ended`: its result has not been sent yet. `left`: the process
+ * exited and only its files remain.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
@@ -105,11 +105,11 @@ export const HeldRun = Schema.Struct({
 export type HeldRun = typeof HeldRun.Type
 
 /**
- * What to do with a Run that the agent still holds.
+ * The server's order for a Run that the agent still holds.
  *
  * - `continue`: it still belongs to the agent
- * - `hand_in`: it has been settled in the meantime; stop the tool, and submit state and journal as evidence
- * - `discard`: none of it is needed; stop the tool and remove the Run's files
+ * - `hand_in`: the Run has been settled in the meantime; stop the tool, and submit state and journal as evidence
+ * - `discard`: the server needs nothing from the Run; stop the tool and remove its files
  */
 export const HeldRunOrder = Schema.Struct({
   ...RunClaim.fields,

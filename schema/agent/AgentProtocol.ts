@@ -105,7 +105,7 @@ export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal 
 /**
  * Renews the leases on what the agent holds, at the interval that the session specifies. The response carries cancellations,
  * which may be repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the
- * response. `unansweredSeconds` is how long ago the agent sent the last message to which it received an answer.
+ * response. `unansweredSeconds` is the time since the agent last sent a message that was answered.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {

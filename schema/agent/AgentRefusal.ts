@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 
 /**
- * The Run no longer belongs to this agent under this fence: the agent must not write anything more, and submits what it holds as
- * evidence.
+ * The Run no longer belongs to this agent under this fence. The agent must write nothing more, and submits its state and journal
+ * as evidence.
  */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
-/** The session, the agent or its enrolment token is not valid. `retry`: whether a new session would be accepted. */
+/** The session, the agent or its enrolment token is not valid. `retry`: true if the server would accept a new session. */
 export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthorised", {
   message: Schema.String,
   retry: Schema.Boolean

@@ -9,7 +9,7 @@ export const ProvidedName = Schema.String.check(
 )
 export type ProvidedName = typeof ProvidedName.Type
 
-/** Credentials that stay with the agents of a pool: the control plane knows their name and never their values. */
+/** Credentials that only the agents of a pool hold: the control plane has their name and never their values. */
 export class ProvidedBy extends Schema.Opaque<ProvidedBy>()(
   Schema.Struct({ pool: PoolName, name: ProvidedName }).annotate({ identifier: "ProvidedBy" })
 ) {}

@@ -22,9 +22,10 @@ export type WorkspaceLocator =
   | "body.fromWorkspaceId"
 
 /**
- * The kind of a record that a body names, which decides when a token limited to Projects or environments may name it.
+ * The kind of a record that a body refers to. It decides when a token limited to Projects or environments may refer to the
+ * record.
  *
- * - `boundConnection`: a Connection that the Capsule in the path already binds. No other Connection is within any limits.
+ * - `boundConnection`: a Connection that the Capsule in the path already binds. No other Connection is within a token's limits.
  * - `capsule`: a Capsule within the limits.
  * - `configuration`: a configuration of a Capsule within the limits.
  * - `snapshot`: a snapshot of the Source of the Capsule in the path.
@@ -39,25 +40,25 @@ export interface WorkspaceAccess {
   readonly confirmed?: boolean
   readonly archived?: "open"
   /**
-   * For tokens limited to Projects or environments. `open`: the handler applies the limits itself; `refused`: the body may name a
-   * record outside them. Otherwise the located record decides, and a record outside every Project is refused.
+   * For tokens limited to Projects or environments. `open`: the handler applies the limits itself; `refused`: the body may refer
+   * to a record outside them. Otherwise the located record decides, and a record outside every Project is refused.
    */
   readonly limited?: "open" | "refused"
   /**
-   * The fields of the body that name records, such as `providerBindings[].connectionId`, on a route that limited tokens reach.
-   * Their values are judged like the path, before the body is validated.
+   * The fields of the body that contain record ids, such as `providerBindings[].connectionId`, on a route that limited tokens
+   * reach. They are checked like the path, before the body is validated.
    */
   readonly records?: Readonly<Record<string, NamedRecord>>
   /**
-   * The record in the path has an earlier configuration, which the route puts in force again. A limited token gets 403 if that
-   * configuration binds a Connection that the Capsule does not bind now.
+   * The record in the path has an earlier configuration, which the route restores. A limited token gets 403 if that configuration
+   * binds a Connection that the Capsule does not bind now.
    */
   readonly rebinds?: "stateVersion" | "backup"
 }
 
 /**
- * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated (specification,
- * Authentication, rule 4).
+ * The callers that an endpoint admits. One mechanism enforces it for every route, before query or body are validated
+ * (specification, Authentication, rule 4).
  *
  * - `public`: no credential is required.
  * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses credentials
@@ -67,7 +68,7 @@ export interface WorkspaceAccess {
  *   of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is `open`: then the
  *   route itself decides what may still change there.
  * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes. Tokens are
- *   refused, because there is no person to ask.
+ *   refused, because no person can confirm anything for them.
  */
 export type AccessRule =
   | { readonly kind: "public" }

@@ -11,7 +11,7 @@ export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   }).annotate({ identifier: "ReleaseRequest" })
 ) {}
 
-/** What was stopped or revoked when a Capsule was released. */
+/** Records that were stopped or revoked when a Capsule was released. */
 export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
   Schema.Struct({
     capsule: Capsule,

@@ -37,7 +37,7 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
-    /** Given instead of `values` and `files` when the values stay with the agents of a pool. */
+    /** Replaces `values` and `files` when only the agents of a pool hold the values. */
     providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -72,7 +72,7 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 ) {}
 
 export const StartedOAuthConnection = Schema.Struct({
-  /** The URL to send the person's browser to next. */
+  /** Redirect the person's browser to this URL. */
   authorizationUrl: Schema.String,
   /** The id of the Connection that will be created. */
   connectionId: ConnectionId,
@@ -88,10 +88,10 @@ export const UpdatedConnection = Schema.Struct({
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** Normally one value; if there are several, the callback's handler decides what that means. */
+/** Normally one value; the callback's handler decides about repeated values. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A revoked Connection, and what was stopped or made void as a result. */
+/** A revoked Connection, and the Runs that were stopped or made void as a result. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
   /** Plans created with it, which are now void. */

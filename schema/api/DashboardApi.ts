@@ -15,25 +15,25 @@ export const AttentionItem = Schema.Struct({
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
-  /** What is wrong with a Connection's tokens, or why a Capsule has no credential. */
+  /** The fault of a Connection's tokens, or the reason why a Capsule has no credential. */
   reason: Schema.optionalKey(Schema.String),
   /** With `ref`: the lane that cannot be fetched. */
   sourceId: Schema.optionalKey(Schema.String),
   sourceName: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** For work that keeps failing: what the service has to do, and the id of the record that it concerns. */
+  /** For work that keeps failing: its kind, and the id of the record that it concerns. */
   work: Schema.optionalKey(StuckWorkKind),
   recordId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
   /** The update that is still open. */
   runGroupId: Schema.optionalKey(Schema.String),
-  /** For a stale Capsule: why it is stale. */
+  /** For a stale Capsule: the reasons. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that is waiting for a credential: who has to act, and what they need to do. */
+  /** For a Capsule that is waiting for a credential: the person who has to act, and the action. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
-  /** For a Connection: when it expires. */
+  /** For a Connection: the time of its expiry. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
 
@@ -56,7 +56,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** The server's scheduled backups, shown to operators: when the newest verified one was written. */
+/** The server's scheduled backups, shown to operators: the time of the newest verified one. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
@@ -75,7 +75,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** Whether the server sends links by mail, so that people do not have to ask an operator for them. */
+        /** True if the server sends links by mail, so that people need not ask an operator for them. */
         sendsMail: Schema.Boolean,
         /** Notices for everybody; absent when there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),

@@ -23,7 +23,7 @@ interface Endpoint {
   readonly path: string
 }
 
-/** A family of endpoints, whether enabled or not. */
+/** A family of endpoints, enabled or disabled. */
 export type Family = Omit<Extension, "enabled">
 
 /** The families that an operator may turn off: each moves state or whole Capsules into or out of the installation. */
@@ -41,7 +41,7 @@ const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The family whose routes are in the specification, and which is enabled where the operator declares a helper. */
+/** The family whose routes are in the specification. It is enabled if the operator declares a helper. */
 export const helperFamily = "oauth-helpers"
 
 /** The families of endpoints that a server may lack: those beyond sections 1 to 9 of the specification, and helpers. */

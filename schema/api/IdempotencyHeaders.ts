@@ -17,5 +17,5 @@ export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )
 
-/** Whether a header with this description is the required idempotency key of a create. */
+/** True if a header with this description is the required idempotency key of a create. */
 export const isRequiredKey = (description: unknown): boolean => description === required

@@ -29,7 +29,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: Schema.Struct({
         invitation: Invitation,
         link: Schema.String,
-        /** Whether a mail has also been sent; the link in it also proves the address. */
+        /** Present if the server has also mailed the link; the mailed link also proves the address. */
         mailed: Schema.optionalKey(Schema.Literal(true))
       }).pipe(created)
     })

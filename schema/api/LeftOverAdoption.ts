@@ -11,7 +11,7 @@ export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
   }).annotate({ identifier: "LeftOverAdoptionRequest" })
 ) {}
 
-/** What remains after an adoption. */
+/** Evidence that remains after an adoption. */
 export class LeftOverAdopted extends Schema.Opaque<LeftOverAdopted>()(
   Schema.Struct({
     capsule: Capsule,

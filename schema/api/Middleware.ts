@@ -33,7 +33,7 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/
   error: errorResponses
 }) {}
 
-/** The authenticated caller of a request, with the Workspace and role that it was authorised for, if the route names one. */
+/** The authenticated caller of a request, and its Workspace and role if the route identifies a Workspace. */
 export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"
@@ -41,7 +41,7 @@ export interface CallerShape {
   /** A credential bound to one Workspace may not touch another. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string> | "all"
-  /** A token may be confined within its Workspace; lists return only what it reaches. */
+  /** A token may be confined within its Workspace; lists then return only records within its limits. */
   readonly limits?: TokenLimits | undefined
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined

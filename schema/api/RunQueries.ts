@@ -41,7 +41,7 @@ export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
-/** How many Runs a list would contain for each value of a facet, highest count first; values without Runs are absent. */
+/** Number of Runs in the list for each value of a facet, highest count first; values without Runs are absent. */
 export class RunFacets extends Schema.Opaque<RunFacets>()(
   Schema.Struct({
     type: counted(RunType),
@@ -53,7 +53,7 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     capsule: counted(Schema.String),
     /** The number of Runs in the list itself. */
     total: Schema.Int,
-    /** Whether all Runs were counted; if not, the counts cover only the newest ones and the real numbers may be higher. */
+    /** True if all Runs were counted; otherwise the counts cover only the newest Runs and the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

@@ -15,7 +15,7 @@ import { sequenceQuery } from "./Paging.ts"
 
 const ofRun = { runId: Schema.String }
 
-/** Why the caller is rolling back, and whether a newer commit may be followed again. */
+/** The reason for the rollback, and the choice whether to follow newer commits again. */
 export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
   Schema.Struct({
     reason: Schema.optionalKey(displayText(500)),

@@ -23,7 +23,7 @@ const sourceFields = {
 
 /** A sync that starts in the same step that creates the Source. */
 const FirstSync = Schema.Struct({
-  /** What happens to the Source if it cannot be read. */
+  /** The fate of a Source that cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 

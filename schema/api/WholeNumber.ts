@@ -16,7 +16,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
     )
   )
 
-/** How the client describes such a number, which is sent as text. */
+/** Describes such a number for the client, which sends it as text. */
 export const numberOf = (description: unknown) => {
   const found = typeof description === "string" ? pattern.exec(description) : null
   return found === null ? undefined : { type: "integer", minimum: Number(found[1]), maximum: Number(found[2]) }

@@ -41,7 +41,7 @@ export const workspaceOperations = [
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
           since: Schema.optionalKey(GivenTime),
-          /** When it was counted, unless it is counted on every request. */
+          /** The time of the count, unless every request counts again. */
           countedAt: Schema.optionalKey(GivenTime)
         })
       )

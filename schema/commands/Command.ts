@@ -17,7 +17,7 @@ export const commandsOf = <const Type extends string, Rpcs extends Rpc.Any>(
 /** The command of this name. */
 export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
 
-/** The caller of a command, as every actor receives it: already authenticated and authorised by the face. */
+/** The caller of a command, already authenticated and authorised by the HTTP layer. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
   /** The subject or token id that scopes idempotency keys. */
@@ -26,7 +26,7 @@ export const CommandContext = Schema.Struct({
 })
 export type CommandContext = typeof CommandContext.Type
 
-/** The key of a repeatable create, parsed at the edge, with the digest of the normalised request it came with. */
+/** The key of a repeatable create, parsed at the edge, with the digest of its normalised request. */
 export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
 export type IdempotentRequest = typeof IdempotentRequest.Type
 

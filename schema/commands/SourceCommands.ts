@@ -17,7 +17,7 @@ export const SourceCommands = commandsOf("Source", [
   /** Decides about a Source that a sync has ended without reading, and clears its mark. */
   Rpc.make("Unread"),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
-  /** `freesArchives`: snapshots were dropped, so archives may be left that no record needs. */
+  /** `freesArchives`: snapshots were dropped, so archives may exist that no record needs. */
   Rpc.make("Remove", {
     payload: { context: CommandContext },
     success: Schema.Struct({ freesArchives: Schema.Boolean }),

@@ -40,7 +40,7 @@ const subject = Schema.optionalKey(Schema.String)
 
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
 
-/** What the runner reports while a Run is executing. */
+/** Events that the runner reports while a Run is executing. */
 const reported = [
   kind("run.phase", Schema.Struct({ phase: RunPhase })),
   kind("resource.started", ResourceData),
@@ -51,7 +51,7 @@ const reported = [
   kind("diagnostic", RunDiagnostic)
 ] as const
 
-/** What the service decides or stores; no runner can report it. */
+/** Events that the service decides or stores; no runner can report them. */
 const decided = [
   /** `type` for a new Run, `reason` for a Run that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
@@ -100,13 +100,13 @@ const decided = [
   ),
   // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent executing the Run has been silent since this point in time, or has been heard from again. */
+  /** The agent executing the Run has been silent since this time, or has contacted the server again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** The agent is heard, but has received no answer since this point in time, or answers arrive again. */
+  /** The agent reaches the server, but has received no answer since this time, or receives answers again. */
   kind("agent.unanswered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.answered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** Somebody released the Run from a silent agent before its lease expired; the operation history has who. */
+  /** Somebody released the Run from a silent agent before its lease expired; the operation history records who. */
   kind(
     "agent.released",
     Schema.Struct({
@@ -126,7 +126,7 @@ export type RunFact = typeof RunFact.Type
 export const ReportedFact = Schema.Union(reported)
 export type ReportedFact = typeof ReportedFact.Type
 
-/** How facts are decoded: a field that the kind does not define is refused. */
+/** Decodes facts strictly: a field that the kind does not define is refused. */
 export const closed = { onExcessProperty: "error" } as const
 
 type DataOf = { readonly [Fact in RunFact as Fact["kind"]]: Fact["data"] }

@@ -22,7 +22,7 @@ const forges: Readonly<Record<string, Forge>> = {
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const repositoryPath = /^\/~?[\w.-]+(?:\/[\w.-]+)+$/
 
-/** The forge that a Git address names, and the repository's page there. */
+/** The forge that hosts a Git address, and the repository's page there. */
 const forgeOf = (gitAddress: string, commit: string) => {
   if (!URL.canParse(gitAddress) || !commitId.test(commit)) return undefined
   const { hash, host, password, pathname, protocol, search, username } = new URL(gitAddress)

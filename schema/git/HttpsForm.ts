@@ -1,6 +1,6 @@
 import { httpsOnly, normaliseAddress } from "./RepositoryAddress.ts"
 
-/** Whether the server can read from this address. */
+/** True if the server can read from this address. */
 export const isReadable = (typed: string): boolean => normaliseAddress(typed.trim()) !== undefined
 
 /** The https form of a repository address written for ssh, such as `git@host:a/b` or `ssh://git@host/a/b`. */

@@ -1,7 +1,7 @@
 const maxBytes = 255
 /**
- * What Git forbids: the space, control characters and revision syntax. Git allows other invisible characters, but they would let two
- * refs look alike in a review. U+FFFD is what was not UTF-8.
+ * Characters that Git forbids: the space, control characters and revision syntax. Git allows other invisible characters, but they
+ * would let two refs look alike in a review. U+FFFD replaces bytes that were not UTF-8.
  */
 const forbidden = /[ \p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i
@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 const isComponent = (component: string) =>
   component !== "" && !component.startsWith(".") && !component.endsWith(".lock")
 
-/** Whether a ref is a commit rather than a name. */
+/** True if a ref is a commit rather than a name. */
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
 /**
@@ -38,6 +38,6 @@ export const normaliseRef = (text: string): string | undefined => {
   return names && isRefName(text) ? text : undefined
 }
 
-/** Whether two refs, in any spelling, are the same. */
+/** True if two refs, in any spelling, are the same. */
 export const isSameRef = (one: string, other: string): boolean =>
   (normaliseRef(one) ?? one) === (normaliseRef(other) ?? other)

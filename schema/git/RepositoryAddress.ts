@@ -6,7 +6,10 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/** Why a caller refuses an address, as the end of a sentence; `undefined` if the caller accepts it. */
+/**
+ * A caller's rule for addresses: the reason for a refusal, as the end of a sentence, or `undefined` if the caller accepts the
+ * address.
+ */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
 /** Git is reached over HTTPS. Anything else that an operator allows is handled by the policy in `runner/git`. */
@@ -31,6 +34,6 @@ export const normaliseAddress = (text: string, rule?: AddressRule): string | und
   return isAddress(address) ? formatServerAddress(address) : undefined
 }
 
-/** Whether two addresses, in any spelling, refer to the same repository. */
+/** True if two addresses, in any spelling, refer to the same repository. */
 export const isSameRepository = (one: string, other: string): boolean =>
   (normaliseAddress(one) ?? one) === (normaliseAddress(other) ?? other)

@@ -1,4 +1,4 @@
-// Plain functions that do not need the Effect runtime: the first script of the dashboard uses them too.
+// Plain functions that do not need the Effect runtime, because the first script of the dashboard imports them.
 
 /** An address on a Git server, split into parts that every reader interprets the same way. */
 export interface ServerAddress {
@@ -13,7 +13,9 @@ export interface ServerAddress {
   readonly segments: ReadonlyArray<string>
 }
 
-/** Why a string is not an address: the end of a sentence that never repeats the string, which may contain a password. */
+/**
+ * The reason why a string is not an address, as the end of a sentence. It never repeats the string, which may contain a password.
+ */
 export interface AddressProblem {
   readonly problem: string
 }
@@ -23,11 +25,11 @@ export const isAddress = (read: ServerAddress | AddressProblem): read is ServerA
 export const maxAddressCharacters = 2048
 const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
-/** Scheme, host, port and path exactly as written, so that nothing is accepted that a URL parser would repair. */
+/** Scheme, host, port and path exactly as written: an address that a URL parser would have to repair is refused. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
 /** One label of a host name. No label begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** What RFC 3986 allows in a segment. */
+/** The characters that RFC 3986 allows in a segment. */
 const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
 const encodedControl = /%(?:[01][0-9a-f]|7f|2e|2f|5c|25)/i
 const standardPorts = { https: "443", http: "80", ssh: "22" } as const

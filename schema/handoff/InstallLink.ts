@@ -37,7 +37,7 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses`, Git may only use HTTPS. */
+/** The host's limits: `serviceOrigin` is refused as a return address; without `addresses`, Git may only use HTTPS. */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
   readonly addresses?: AddressRule
@@ -55,7 +55,7 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
-/** Whether the string is a client's product key (specification, Hand-off entry URL, rule 5). */
+/** True if the string is a client's product key (specification, Hand-off entry URL, rule 5). */
 export const isProductKey = (text: string): boolean => productPattern.test(text)
 
 type Fields = ReadonlyMap<string, string>
@@ -97,7 +97,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** The repository, from either of the two fields that may name it, with the related fields. */
+/** The repository, from either of the two fields that may contain it, with the related fields. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -198,7 +198,7 @@ const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result
 
 /**
  * Parses the raw query (everything after `?`, undecoded) of an `/install` request. A single unknown, repeated, missing or invalid
- * field refuses the whole link. A link creates nothing, and nothing in it carries authority.
+ * field refuses the whole link. A link creates nothing and grants no authority.
  */
 export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> =>
   query.split("&").some((piece) => piece === "kind" || piece.startsWith("kind="))
@@ -206,8 +206,8 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     : readInstallLink(query, policy)
 
 /**
- * Parses a whole link, `{base_url}/install?...`. Since it names its service, a return address that leads back there is refused,
- * whatever `policy.serviceOrigin` says.
+ * Parses a whole link, `{base_url}/install?...`. Since the link contains its service's address, a return address that leads back
+ * there is refused, whatever `policy.serviceOrigin` is.
  */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a link is refused. */
+/** Reasons for refusing a link. */
 export const LinkProblemCode = Schema.Literals([
   "not_a_link",
   "too_long",

@@ -2,8 +2,8 @@ import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
 /**
- * What a client receives after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
- * one-time secret for the product's own setup flow.
+ * The payload that a client receives after a successful apply. Without a `hostUrl` the Capsule has no public address.
+ * `setupTicket` is a one-time secret for the product's own setup flow.
  */
 export interface ReturnPayload {
   readonly hostUrl?: string | undefined

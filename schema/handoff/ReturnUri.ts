@@ -19,7 +19,7 @@ const foreignSchemes = new Set(
 )
 
 /**
- * Whether a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query or
+ * True if a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query or
  * fragment, either `https:` in its canonical spelling on a different origin from the service's, or a scheme owned by an app. The
  * string is checked as written, because URL parsers repair much of what must be refused.
  */

@@ -24,7 +24,7 @@ const canonical = (text: string): string | undefined => {
 }
 
 /**
- * Whether a JSON number is still the same number after a double holds and prints it. A double holds 2^63, but prints
+ * True if a JSON number is unchanged after it is parsed as a double and printed. A double holds 2^63, but prints
  * 9223372036854776000.
  */
 export const isExactNumber = (text: string): boolean => {
@@ -35,7 +35,7 @@ export const isExactNumber = (text: string): boolean => {
   return canonical(String(value)) === canonical(text)
 }
 
-/** Whether a double also prints the number without an exponent, as the tool does. */
+/** True if a double also prints the number without an exponent, as the tool does. */
 const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
 
 /** The end of the string that begins at `opening`: the index after its closing quote, or the end of a truncated document. */
@@ -78,7 +78,7 @@ export const withExactNumbers = (document: string): string =>
 /** Like the above, with every number as the string of its digits, for a search that must not lose any of them. */
 export const withNumbersAsText = (document: string): string => withNumbers(document, asText)
 
-/** Whether a JSON document contains a number that would be rounded. */
+/** True if a JSON document contains a number that would be rounded. */
 export const containsRoundedNumber = (document: string): boolean =>
   withNumbers(document, (number) => (isExactNumber(number) ? number : asText(number))) !== document
 

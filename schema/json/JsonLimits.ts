@@ -9,15 +9,15 @@ export interface JsonValueLimits {
   readonly maxNodes: number
   readonly maxKeyBytes: number
   readonly maxStringBytes: number
-  /** Whether a number that a double would round is refused. */
+  /** Refuses a number that a double would round. */
   readonly exactNumbers?: boolean
 }
 
 const kibibyte = 1024
 
 /**
- * A manifest or source options file. Only bytes and depth matter: an Interface value may be 32 levels deep, and sits nine levels
- * down. The other limits cannot be exceeded within the byte limit.
+ * A manifest or source options file. Only bytes and depth matter: an Interface value may be 32 levels deep, and begins nine
+ * levels down. The other limits cannot be exceeded within the byte limit.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,

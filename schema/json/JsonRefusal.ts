@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a document is refused. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
+/** Reasons for refusing a document. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
 export const JsonRefusalReason = Schema.Literals([
   "too_large",
   "byte_order_mark",

@@ -218,7 +218,7 @@ export class JsonScanner {
       const low = second ? this.#hexEscape(after) : 0
       if (low === undefined) return undefined
       if (!isLowSurrogate(low)) {
-        // What follows is read by itself.
+        // The caller reads the token after this position.
         this.#at = after
         return this.#loneSurrogate(first, start)
       }

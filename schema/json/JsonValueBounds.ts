@@ -12,8 +12,8 @@ const longerThan = (text: string, maxBytes: number) =>
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Measures a value that has already been parsed, for instance one field of a body with narrower limits than the body. The walk is
- * iterative and stops at the first excess. Depth counts open arrays and objects as `JsonLimits` does.
+ * Measures a parsed value, for instance one field of a body with narrower limits than the body. The walk is iterative and stops
+ * at the first excess. Depth counts open arrays and objects as `JsonLimits` does.
  */
 export const exceedsJsonLimits = (root: Schema.Json, limits: Partial<JsonValueLimits>): JsonValueExcess | undefined => {
   const { maxDepth = Infinity, maxKeyBytes = Infinity, maxNodes = Infinity, maxStringBytes = Infinity } = limits

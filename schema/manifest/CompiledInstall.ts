@@ -10,7 +10,7 @@ import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 /**
- * A variable that may be given a value. `origin` says who declared it: only `manifest` inputs of source `user` authorise a
+ * A variable that may be given a value. `origin` records who declared it: only `manifest` inputs of source `user` authorise a
  * later patch of a repository-manifest Capsule. `secret` values are materialised, never stored in the clear.
  */
 export const CompiledInput = Schema.Struct({
@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module variable, a map of strings, whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** Where the value of one slot goes: to the variable with that name, or to the entry with that name in the variable `env`. */
+/** The destination of a slot's value: the variable of that name, or the entry of that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -79,7 +79,7 @@ export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** Whether the manifest was adopted as a whole or has no effect at all. */
+/** States if the manifest was adopted as a whole or has no effect at all. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 

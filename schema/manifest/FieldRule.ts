@@ -1,7 +1,7 @@
 import { Schema, type SchemaAST } from "effect"
 import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 
-/** A JSON Schema fragment that never refuses more than the rule itself. */
+/** A JSON Schema fragment that is never stricter than the rule itself. */
 export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
 
 /**

@@ -9,7 +9,7 @@ const needsString = (input: InputDeclaration) =>
   input.source.kind === "workspace_scoped_capsule_name" ||
   input.role !== undefined
 
-/** Sensitive and ephemeral variables are secret whatever the manifest says: a manifest can raise secrecy, never lower it. */
+/** Sensitive and ephemeral variables are secret regardless of the manifest: a manifest can raise secrecy, never lower it. */
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
@@ -26,8 +26,8 @@ export const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and whether it has a default. If anything is not proven,
- * reports it and returns `undefined`.
+ * Proves one declared input against the report: the variable, its type, and whether it has a default. If it cannot prove one of
+ * these, reports it and returns `undefined`.
  */
 export const compileInput = (
   input: InputDeclaration,

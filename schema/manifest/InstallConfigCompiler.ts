@@ -23,7 +23,7 @@ export type ManifestDeclaration =
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** What was reviewed for the install; the report must be based on exactly this. */
+  /** The evidence that was reviewed for the install; the report must be based on exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
   /** The module's path from the repository root, which is its key in the manifest. */
@@ -88,7 +88,7 @@ const genericInstall = (
   diagnostics
 })
 
-/** The variables that requirements fill, each with the place where it is first claimed. */
+/** The variables that requirements fill, each with the first requirement that claims it. */
 const claimedVariables = (module: ModuleDeclaration): ReadonlySet<string> =>
   new Set(
     (module.requires ?? []).flatMap((requirement) =>
@@ -139,7 +139,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** What the manifest offers a module, under its author's names. */
+/** The parts of a manifest that assist a module, by their names in the manifest. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -224,7 +224,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** Why a compiled install does not satisfy an operator that requires `version`. */
+/** The reasons why a compiled install does not satisfy an operator that requires `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]
@@ -234,11 +234,11 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 }
 
 /**
- * Compiles the exact manifest, the exact report and the operator's ceilings into what an InstallConfig stores.
+ * Compiles the exact manifest, the exact report and the operator's ceilings into the contents of an InstallConfig.
  *
- * A manifest is adopted whole or not at all: anything that is not proven or not allowed turns its assistance off, and the
- * generic install continues and lists the reasons. Only an operator who requires an exact version makes that fatal. Evidence
- * that does not match is always fatal.
+ * A manifest is adopted whole or not at all: if anything is not proven or not allowed, its assistance is turned off, and the
+ * generic install continues and lists the reasons. Only an operator who requires an exact version makes that fatal. Evidence that
+ * does not match is always fatal.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

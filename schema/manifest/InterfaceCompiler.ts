@@ -26,7 +26,7 @@ const sameOutput = Schema.toEquivalence(PublicOutput)
 
 const conflict = "The operator declares this already, and differently."
 
-/** Adds proposals to what the operator declared. Equal ones merge; unequal ones with the same key conflict. */
+/** Adds proposals to the operator's declarations. Equal declarations merge; unequal declarations with the same key conflict. */
 const merge = <Item>(
   declared: ReadonlyArray<Item>,
   proposed: ReadonlyArray<readonly [item: Item, path: DocumentPath]>,
@@ -60,8 +60,8 @@ const checkOutputs = (
   })
 
 /**
- * Proves the Interfaces of a module against its Outputs and the operator's ceilings, and merges them by stable key into what the
- * operator declared. Anything that is not allowed is reported; use the result only if nothing was reported.
+ * Proves the Interfaces of a module against its Outputs and the operator's ceilings, and merges them by stable key into the
+ * operator's declarations. Anything that is not allowed is reported; use the result only if nothing was reported.
  */
 export const compileInterfaces = (
   declarations: ReadonlyArray<InterfaceDeclaration>,

@@ -16,7 +16,7 @@ const PublicJson = Schema.Json.check(
 
 export const InterfaceName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/))
 
-/** The public type that one Output is projected as. */
+/** The public type of a projected Output. */
 export const OutputType = Schema.Literals(["string", "url", "hostname", "number", "boolean", "json"])
 export type OutputType = typeof OutputType.Type
 
@@ -43,7 +43,7 @@ export const InterfaceSpec = Schema.Struct({
 })
 export type InterfaceSpec = typeof InterfaceSpec.Type
 
-/** A one-shot proposal that the installing principal may use the Interface; the host decides and mints. */
+/** A one-shot proposal that the installing principal may use the Interface; the host decides and creates the credentials. */
 export const BindingRequest = Schema.Struct({
   key: token(128),
   subject: Schema.Struct({ source: Schema.Literal("installing_principal") }),

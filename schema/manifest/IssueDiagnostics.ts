@@ -43,7 +43,7 @@ const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
     : { path, code: "wrong_type", message: `Expected ${describeType(ast)}.` }
 }
 
-/** For a union whose discriminator matches no member: names the discriminator and its values if the members share one. */
+/** For a union whose discriminator matches no member: reports the discriminator and its values if the members share one. */
 const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
   if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)
   const values = new Map<PropertyKey, ReadonlyArray<string>>()
@@ -77,7 +77,7 @@ const collect = (issue: SchemaIssue.Issue, path: DocumentPath, findings: Array<F
       return collect(issue.issue, path, findings)
     case "Filter": {
       const { diagnosticCode, expected } = issue.filter.annotations ?? {}
-      // A filter without a code of its own (such as one on the names of a record) is reported through the issues inside it.
+      // A filter without its own code (such as a filter on the names of a record) is reported through the issues inside it.
       if (!isCode(diagnosticCode)) return collect(issue.issue, path, findings)
       findings.push({ path, code: diagnosticCode, message: `Expected ${expected ?? "another value"}.` })
       return

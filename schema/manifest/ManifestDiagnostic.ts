@@ -59,7 +59,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** Rules for what a manifest may request for one module of one snapshot under one operator policy. */
+/** Rules for a manifest's requests for one module of one snapshot under one operator policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",
@@ -95,8 +95,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * One reason why a document is refused. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is
- * not a plain name is `*`; `message` says what was expected. Neither ever contains a rejected value.
+ * One reason for refusing a document. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is not a plain
+ * name is `*`; `message` describes the expected value. Neither ever contains a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,

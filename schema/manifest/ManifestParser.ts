@@ -9,7 +9,7 @@ import { checkPublicMaterial, checkTexts } from "./PublicMaterial.ts"
 import { nameRequiredVersion } from "./RequiredVersions.ts"
 import { manifestDocuments, ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 
-/** A refused manifest, and why. `apiVersion` is present if it was recognised. */
+/** A refused manifest, and the reasons. `apiVersion` is present if it was recognised. */
 export class ManifestRefusal extends Schema.TaggedError<ManifestRefusal>()("ManifestRefusal", {
   apiVersion: Schema.optionalKey(ManifestVersion),
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
@@ -38,8 +38,8 @@ const refuse = (diagnostics: Arr.NonEmptyReadonlyArray<ManifestDiagnostic>, apiV
   Result.fail(new ManifestRefusal({ diagnostics, ...(apiVersion === undefined ? {} : { apiVersion }) }))
 
 /**
- * Parses a repository manifest value returned by `decodeJson`. The version determines the closed structure; then come the rules
- * between fields and the search for material that no public document may contain.
+ * Parses a repository manifest value returned by `decodeJson`. The version determines the closed structure. After that, the
+ * parser checks the rules between fields and searches for material that no public document may contain.
  */
 export const parseManifestValue = (value: Schema.Json): Result.Result<RepositoryManifest, ManifestRefusal> => {
   if (!isObject(value)) return refuse([{ path: "", code: "wrong_type", message: "Expected an object." }])

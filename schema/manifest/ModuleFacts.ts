@@ -8,7 +8,7 @@ export const VariableFacts = Schema.Struct({
   required: Schema.Boolean,
   sensitive: Schema.Boolean,
   ephemeral: Schema.Boolean,
-  /** Whether the type is exactly `map(string)`; absent when nothing proves it. */
+  /** True if the type is exactly `map(string)`; absent when nothing proves it. */
   mapOfStrings: Schema.optionalKey(Schema.Boolean)
 })
 export type VariableFacts = typeof VariableFacts.Type
@@ -32,7 +32,7 @@ export const InstallPins = Schema.Struct({
 })
 export type InstallPins = typeof InstallPins.Type
 
-/** What a compatibility report proves about one module, and what the report itself is based on. */
+/** The facts that a compatibility report proves about one module, and the evidence that the report is based on. */
 export const ModuleFacts = Schema.Struct({
   pins: InstallPins,
   variables: Schema.Array(VariableFacts),

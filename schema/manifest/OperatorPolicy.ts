@@ -15,7 +15,7 @@ export const AllowedPermission = Schema.Struct({ permission: Schema.String, deli
 export type AllowedPermission = typeof AllowedPermission.Type
 
 /**
- * The operator's limits on what a manifest may request (`policy.repositoryInstallUx` of an InstallConfig). An absent list of OIDC
+ * The operator's limits on the requests of a manifest (`policy.repositoryInstallUx` of an InstallConfig). An absent list of OIDC
  * scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest. `runtimeOidcBindings` lets
  * a v2.4 manifest receive its OIDC values as runtime bindings.
  */
@@ -29,7 +29,7 @@ export const OperatorPolicy = Schema.Struct({
 })
 export type OperatorPolicy = typeof OperatorPolicy.Type
 
-/** The defaults for whatever the operator has not decided. */
+/** The defaults for everything that the operator has not decided. */
 export const defaultOperatorPolicy: OperatorPolicy = {
   allowedRequirementKinds: RequirementKindName.literals,
   runtimeOidcBindings: false,
@@ -40,8 +40,8 @@ export const defaultOperatorPolicy: OperatorPolicy = {
 }
 
 /**
- * What the operator's base configuration already declares for a module. Proposals are added to it; one that contradicts it is
- * rejected. `variables` are the names that the operator sets.
+ * The operator's base configuration for a module. Proposals are added to it; a proposal that contradicts it is rejected.
+ * `variables` are the names that the operator sets.
  */
 export const BaseInstallConfig = Schema.Struct({
   variables: Schema.Array(Schema.String),

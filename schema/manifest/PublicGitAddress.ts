@@ -3,7 +3,7 @@ import { httpsOnly, normaliseAddress } from "../git/RepositoryAddress.ts"
 import { maxAddressCharacters } from "../git/ServerAddress.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
-/** A public HTTPS address in a document, as written: the operator's policy is not known when a document is validated. */
+/** A public HTTPS address in a document, as written: validation does not have the operator's policy. */
 export const PublicGitAddress = Schema.String.check(
   lengthBetween(1, maxAddressCharacters),
   fieldRule({

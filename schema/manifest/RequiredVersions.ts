@@ -36,7 +36,7 @@ const newerParts: ReadonlyArray<NewerPart> = [
 
 const before2_2: ReadonlySet<ManifestVersion> = new Set(["svc.com/v1", "svc.com/v2", "svc.com/v2.1"])
 
-/** The same diagnostic, naming the version that has the field. */
+/** The same diagnostic, with the version that has the field. */
 export const nameRequiredVersion =
   (version: ManifestVersion) =>
   (diagnostic: ManifestDiagnostic): ManifestDiagnostic => {

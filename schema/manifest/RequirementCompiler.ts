@@ -22,7 +22,7 @@ export interface RequirementContext {
   readonly report: Report
 }
 
-/** Whether every permission may be granted with this delivery. */
+/** Checks that every permission may be granted with this delivery. */
 export const checkPermissions = (
   permissions: ReadonlyArray<string>,
   delivery: string,

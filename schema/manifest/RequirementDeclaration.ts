@@ -7,8 +7,8 @@ const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * Where the host puts the values it resolves: either in OpenTofu variables of the module, or under runtime binding names (entries
- * of the module's `env` variable), never both.
+ * The destination of the values that the host resolves: either OpenTofu variables of the module, or runtime binding names
+ * (entries of the module's `env` variable), never both.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({
@@ -110,7 +110,7 @@ export interface DeliveryTarget {
 const lane = (name: DeliveryLane, slots: { readonly [slot: string]: string } | undefined): Array<DeliveryTarget> =>
   Object.entries(slots ?? {}).map(([slot, target]) => ({ lane: name, slot, target }))
 
-/** Everything that a requirement claims. `interface.consume` claims nothing. */
+/** All targets that a requirement claims. `interface.consume` claims nothing. */
 export const deliveryTargets = (requirement: RequirementDeclaration): ReadonlyArray<DeliveryTarget> =>
   requirement.kind === "interface.consume"
     ? []

@@ -6,7 +6,7 @@ const reservedNames = new Set(
 
 const reservedPrefixes = ["SVC_", "TF_", "TOFU_", "OPENTOFU_", "LD_", "DYLD_", "GIT_", "SSH_", "BUN_", "NODE_", "NPM_"]
 
-/** Names that mean something to the host, the toolchain or a process loader; no repository may claim one. */
+/** Names with a meaning to the host, the toolchain or a process loader; no repository may claim them. */
 export const isReservedBinding = (name: string): boolean => {
   const upper = name.toUpperCase()
   return (

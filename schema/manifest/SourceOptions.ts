@@ -41,7 +41,7 @@ export const SourceOptions = Schema.Struct({
 })
 export type SourceOptions = typeof SourceOptions.Type
 
-/** A refused source options document, and why. */
+/** A refused source options document, and the reasons. */
 export class SourceOptionsRefusal extends Schema.TaggedError<SourceOptionsRefusal>()("SourceOptionsRefusal", {
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
 }) {

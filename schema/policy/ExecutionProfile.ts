@@ -13,7 +13,7 @@ export const ProfileName = Schema.String.check(
   })
 )
 
-/** The levels that isolate module code. `process` does not, so it cannot be requested. */
+/** The isolation levels for module code. `process` does not isolate, so a profile cannot require it. */
 export const IsolationFloor = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -25,10 +25,10 @@ export const IsolationFloor = Schema.Literals([
 const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_000_000 }))
 
 /**
- * How modules with this profile are executed. It only narrows what the server's settings allow.
+ * Constraints on the execution of modules with this profile. They only narrow the server's settings.
  *
  * - `pool`: the agents that execute them; if absent, the control plane executes them itself
- * - `tool`: the tool by name, and by exact version if only that one may be used
+ * - `tool`: the tool by name, and its exact version if only that version may be used
  * - `isolation`: the lowest accepted level; if the machine offers less, the Run is refused
  * - `network`: `isolated` requires a separate network for the Run
  * - `limits`: upper bounds for one Run; the settings apply where they are lower

@@ -20,7 +20,7 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * What the operator declares for a repository's modules, before any manifest in it is read.
+ * The operator's declarations for a repository's modules, made before any manifest in it is read.
  *
  * - `origin`: scheme, host and port of the Git server, with an optional path prefix
  * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A trailing `.git` is ignored.
@@ -75,7 +75,7 @@ const covers = (config: OperatorBaseConfig, module: { readonly url: string; read
   })
 }
 
-/** Entries that name a module come first, then those with the longer path. */
+/** Entries with a module come first, then entries with the longer path. */
 const mostSpecific = Order.flip(
   Order.mapInput(
     Order.Number,

@@ -28,7 +28,7 @@ const checkPath = Schema.String.check(
  * An HTTP request that is repeated after an apply until it receives the expected response. It carries no credential and follows
  * no redirect; only the verdict and the response status are stored.
  *
- * - `path`: replaces path and query of the target
+ * - `path`: replaces the path and query of the target
  * - `status`: the accepted statuses; 200 when absent
  * - `contains`: text that must occur in the first 64 KiB of the body
  * - `timeout`: seconds until the check fails; `interval`: seconds between two requests

@@ -1,15 +1,15 @@
 import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
-/** Why a one-time link no longer works. */
+/** Reasons why a one-time link no longer works. */
 const EndedState = Schema.Literals(["used", "expired"])
 
 const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
- * What a setup link is for, and whether it still works. Whoever holds a valid link for an account is about to sign in, and so may
- * see its address; an expired link only states what it was for. `used` also applies to a first-account link when the first
- * account was created in another way.
+ * The purpose and validity of a setup link. The holder of a valid link for an account is about to sign in, and so may see its
+ * address; an expired link only reveals its purpose. `used` also applies to a first-account link when the first account was
+ * created in another way.
  */
 export const SetupLinkState = Schema.Union([
   Schema.Struct({ state: Schema.Literal("live"), purpose: Schema.Literal("first_account"), expiresAt: Timestamp }),
@@ -23,7 +23,7 @@ export const SetupLinkState = Schema.Union([
 ])
 export type SetupLinkState = typeof SetupLinkState.Type
 
-/** What an address-change link changes, and whether it still works. */
+/** The change that an address-change link makes, and the link's validity. */
 export const AddressLinkState = Schema.Union([
   Schema.Struct({
     state: Schema.Literal("live"),

@@ -15,7 +15,7 @@ export const AgentPool = Schema.Struct({
   createdAt: Timestamp,
   /** Handles of the Workspaces that may use the pool. */
   workspaces: Schema.Array(Schema.String),
-  /** Which Workspaces may use which credentials of the pool's agents. */
+  /** The Workspaces that may use each of the pool agents' credentials. */
   provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
@@ -32,10 +32,10 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
-  /** How many Runs it can execute at once, and how many it is executing. */
+  /** Number of Runs it can execute at once, and number it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Disk space on the volume that holds its folder; `low` if that is why the agent accepts no new Runs. */
+  /** Disk space on the volume that holds its folder; `low` if the agent accepts no new Runs because of it. */
   disk: AgentFacts.fields.disk,
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
@@ -45,13 +45,13 @@ export const Agent = Schema.Struct({
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
 
-/** A pool as seen by the Workspaces that may use it. */
+/** A pool as shown to the Workspaces that may use it. */
 export const WorkspacePool = Schema.Struct({
   ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
   assignedAt: Timestamp,
   /** Number of the pool's agents by status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
-  /** For the connected agents: how many Runs they can execute at once, and how many they are executing, across all Workspaces. */
+  /** For the connected agents: number of Runs they can execute at once, and number they are executing, across all Workspaces. */
   places: Schema.Int,
   runs: Schema.Int,
   /** Runs of this Workspace that are waiting for the pool. */
@@ -61,6 +61,6 @@ export const WorkspacePool = Schema.Struct({
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 
-/** How long an agent may be silent during an apply, unless the operator sets another value. */
+/** Maximum silence of an agent during an apply, unless the operator sets another value. */
 export const defaultLeaseSeconds = 2700
 export const LeaseSeconds = Schema.Int.check(Schema.isBetween({ minimum: 120, maximum: 86_400 }))

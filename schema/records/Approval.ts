@@ -17,8 +17,8 @@ export type ApproverRole = typeof ApproverRole.Type
 export const mostApprovers = 10
 
 /**
- * What an apply requires in a Project and environment; a rule that leaves one of these out applies to all of them. Every rule
- * that matches a Capsule has to be met.
+ * Requirements for an apply in a Project and environment; a rule without a Project or environment applies to all of them. Every
+ * rule that matches a Capsule has to be met.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -30,11 +30,11 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     role: ApproverRole,
     /** Only members of this team count. */
     teamId: Schema.optionalKey(TeamId),
-    /** Whether an approval by an author of the plan counts. */
+    /** True if an approval by an author of the plan counts. */
     planAuthorCounts: Schema.Boolean,
-    /** Whether an approval by an author of the commit counts. */
+    /** True if an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
-    /** Whether automation counts: auto-update, and subjects that cannot sign in. */
+    /** True if automation counts: auto-update, and subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -42,7 +42,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
 ) {}
 
 /**
- * Why somebody is an author of a plan.
+ * Reasons why somebody is an author of a plan.
  *
  * - `starter`: started it.
  * - `automation`: made the automation that started it, or minted its token.
@@ -57,8 +57,9 @@ export class PlanAuthor extends Schema.Opaque<PlanAuthor>()(
 ) {}
 
 /**
- * Why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the approver is an
- * author of the plan. `author_automation`: the approver is an automation of an author of the plan or of the commit.
+ * Reasons why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the
+ * approver is an author of the plan. `author_automation`: the approver is an automation of an author of the plan or of the
+ * commit.
  */
 export const ApprovalProblem = Schema.Literals([
   "automation",
@@ -88,7 +89,7 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** Who approved a plan, whose approval is missing, and why the plan is waiting. */
+/** The approvals of a plan, the missing approvals, and the reason why the plan is waiting. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,
@@ -101,16 +102,18 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
         kind: SubjectKind,
         comment: Schema.optionalKey(Schema.String),
         createdAt: Timestamp,
-        /** Why the approval does not count towards any rule; absent while it counts. */
+        /** The reason why the approval counts towards no rule; absent while it counts. */
         problem: Schema.optionalKey(ApprovalProblem)
       })
     ),
     rules: Schema.Array(RuleStanding),
     /** The authors of the plan, recorded when it was created. */
     authors: Schema.Array(PlanAuthor),
-    /** Why the plan may not know of objects that exist; absent if nothing makes it uncertain. Restores have none. */
+    /**
+     * Reasons why the plan may not include objects that exist; absent if nothing makes it uncertain. Never present on a restore.
+     */
     uncertain: Schema.optionalKey(Schema.Array(Uncertainty)),
-    /** Whether the caller's own approval would count. */
+    /** States if the caller's own approval would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
       problem: Schema.optionalKey(ApprovalProblem)

@@ -8,7 +8,7 @@ export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
     /** The plan for the rollback. */
     runId: RunId,
-    /** Who applied it. */
+    /** The person who applied it. */
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
@@ -45,7 +45,7 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** What auto-update did with one snapshot of the lane that a Capsule follows. */
+/** Auto-update's decision about one snapshot of the lane that a Capsule follows. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,

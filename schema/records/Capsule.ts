@@ -23,7 +23,7 @@ import { Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** What happened to the infrastructure of a released Capsule. */
+/** The fate of a released Capsule's infrastructure. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -44,8 +44,9 @@ export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
 
 /**
- * Why a Capsule is stale: its lane is at another commit (`sourceSnapshotId`), or what it was applied with differs from what its
- * producer offers now (`producerCapsuleId`; `output` is the name under which the Capsule consumes it, absent for `remote_state`).
+ * The reason why a Capsule is stale: its lane is at another commit (`sourceSnapshotId`), or its producer now offers other values
+ * than those of the last apply (`producerCapsuleId`; `output` is the name under which the Capsule consumes it, absent for
+ * `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
@@ -56,7 +57,7 @@ export class StaleReason extends Schema.Opaque<StaleReason>()(
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     producerCapsuleId: Schema.optionalKey(CapsuleId),
     output: Schema.optionalKey(Schema.String),
-    /** With a path filter, which part of the commit counts as a change to the module. */
+    /** With a path filter: the part of the commit that counts as a change to the module. */
     because: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StaleReason" })
 ) {}
@@ -70,7 +71,7 @@ export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>(
   }).annotate({ identifier: "AdoptedSourceRevision" })
 ) {}
 
-/** Why a Run of the Capsule could not get a credential, and who can change that. */
+/** The reason why a Run of the Capsule could not get a credential, and the person who can change that. */
 export class CredentialWait extends Schema.Opaque<CredentialWait>()(
   Schema.Struct({
     runId: RunId,
@@ -81,9 +82,9 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** Who can resolve it: a Workspace role (the lowest that suffices), or the operator of the service. */
+    /** The person who can resolve it: the holder of a Workspace role (the lowest that suffices), or the operator of the service. */
     turn: Schema.Literals(["member", "admin", "operator"]),
-    /** What they have to do. */
+    /** The action that resolves it. */
     next: Schema.String
   }).annotate({ identifier: "CredentialWait" })
 ) {}
@@ -113,17 +114,17 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,
-    /** Whether to skip a commit that touches nothing in the module's graph. */
+    /** Skips commits that touch nothing in the module's graph. */
     pathFilter: Schema.Boolean,
     driftStatus: DriftStatus,
     driftCheckedAt: Schema.optionalKey(Timestamp),
     driftChecks: DriftCheckPlan,
     publicEndpoint: Schema.optionalKey(Schema.String),
-    /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
+    /** The error of the ref and path that the Capsule follows; absent while they can be fetched. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
     /** Present while the Capsule's newest Run is refused for lack of a credential. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** With status `released`: who released the Capsule, when and why. */
+    /** With status `released`: the person who released the Capsule, the time and the reason. */
     release: Schema.optionalKey(CapsuleRelease),
     /** For a Capsule imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),
@@ -135,7 +136,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
-/** What a Capsule should receive from another one. */
+/** A value that a Capsule is to receive from another Capsule. */
 export class NewDependency extends Schema.Opaque<NewDependency>()(
   Schema.Struct({
     producerCapsuleId: CapsuleId,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 
-/** More paths and addresses than this would overwhelm a reader; the count states how many there are. */
+/** A list of more paths and addresses than this would overwhelm a reader; the count is always complete. */
 export const mostNamed = 20
 
 /**
@@ -12,8 +12,8 @@ export const mostNamed = 20
  * - `input`: an input with a different value in the configuration
  * - `dependency`: an input for which another Capsule now supplies a different value
  * - `drift`: the real object was changed or deleted outside of svc
- * - `resource`: resources that this one refers to and that the same plan changes, or that were changed outside
- * - `data`: data sources that this one refers to; what they read is not recorded
+ * - `resource`: resources that this resource refers to and that the same plan changes, or that were changed outside
+ * - `data`: data sources that this resource refers to; their results are not recorded
  * - `connection`: different Connections for providers
  * - `operator`: a different profile or base configuration set by the operator
  * - `tool`: a different tool, tool version or selection of providers
@@ -46,22 +46,22 @@ export const ChangeCause = Schema.Union([
 export type ChangeCause = typeof ChangeCause.Type
 
 /**
- * Why a plan changes what it changes, according to the records.
+ * The recorded reasons for a plan's changes.
  *
  * - `compared`: with the last apply
  * - `first`: svc has not applied anything before, so there is nothing to compare with
- * - `destroy`: everything is removed because a person or a service requested it
+ * - `destroy`: a person or a service requested the removal of everything
  * - `not_recorded`: the Run has no plan, or its plan was created by a release that recorded too little
  *
- * `causes` lists everything that differs. For each resource, `certain` indicates whether the evidence leaves only one possible
- * cause; otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
+ * `causes` lists every difference. For each resource, `certain` indicates whether the evidence leaves only one possible cause;
+ * otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
     causes: Schema.Array(ChangeCause),
-    /** What could not be compared, and therefore remains a possible cause. */
+    /** Parts that could not be compared, and therefore remain a possible cause. */
     unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
     resources: Schema.Array(
       Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * What an attribute of a resource is computed from in the module's configuration, followed through modules, never a value;
- * without an attribute, what determines the number of instances.
+ * The references from which the configuration computes an attribute of a resource, followed through modules, never a value;
+ * without an attribute, the references that determine the number of instances.
  *
  * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module

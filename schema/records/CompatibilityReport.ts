@@ -14,15 +14,18 @@ export class Finding extends Schema.Opaque<Finding>()(
   }).annotate({ identifier: "Finding" })
 ) {}
 
-/** Whether a person has to review the findings before a module is installed. */
+/** True if a person has to review the findings before a module is installed. */
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
-/** The findings about files with values in the repository, which Runs do not use: their values have to be given as inputs. */
+/**
+ * The findings about files with values in the repository. Runs do not use such files, so a person has to enter the values as
+ * inputs.
+ */
 export const ignoredValues = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
   findings.filter(({ code }) => code === "tfvars_ignored")
 
-/** What the module declares about an input besides its name; absent in records from earlier releases. */
+/** A module's declaration of an input apart from its name; absent in records from earlier releases. */
 export class InputFacts extends Schema.Opaque<InputFacts>()(
   Schema.Struct({
     description: Schema.optionalKey(Schema.String),
@@ -88,12 +91,12 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** How the repository manifest was used. `digest` identifies the manifest that the report is based on. */
+    /** The use of the repository manifest. `digest` identifies the manifest that the report is based on. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** What a rejected module loses: its inputs' labels, features, requirements, Interfaces and source build. */
+      /** Parts that a rejected module loses: its inputs' labels, features, requirements, Interfaces and source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**

@@ -13,8 +13,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * Where Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin confirms it: a
- * Source may have been pointed at a hostile server.
+ * The origins to which Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin
+ * confirms it: a Source may have been pointed at a hostile server.
  */
 export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   Schema.Struct({
@@ -24,7 +24,7 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
         id: SourceId,
         name: Schema.String,
         url: Schema.String,
-        /** The subject who last chose the Connection for the Source, if the history names one. */
+        /** The subject who last chose the Connection for the Source, if the history records it. */
         chosenBy: Schema.optionalKey(Schema.String)
       })
     )
@@ -32,14 +32,14 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * What was tested: that the recipe's fields are complete, that a Git server accepts the credentials, or that the operator lets the Workspace
- * use what the pool provides.
+ * The tested property: the recipe's fields are complete, a Git server accepts the credentials, or the operator lets the Workspace
+ * use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * What is wrong with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not yet
+ * The fault of a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not yet
  * revoked them after the Connection was revoked.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
@@ -55,16 +55,16 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
     scopes: Schema.Array(Schema.String),
-    /** Whether the access token is renewed before Runs. Otherwise the Connection expires with it. */
+    /** True if the service renews the access token before Runs. Otherwise the Connection expires with it. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-    /** When the current access token was issued. */
+    /** The time at which the current access token was issued. */
     grantedAt: Timestamp,
     fault: Schema.optionalKey(ConnectionOAuthFault)
   })
 ) {}
 
-/** How long before its expiry a Connection is reported as needing attention. */
+/** A Connection needs attention from this time before its expiry. */
 export const connectionExpiryNotice = "14 days"
 
 /** A write-only credential holder. Values and file contents are never returned. */
@@ -81,9 +81,9 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
-    /** This pool's agents hold the Connection's values under this name. The Connection itself has no variables or files. */
+    /** The agents of this pool hold the Connection's values under this name. The Connection itself has no variables or files. */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Git Connection: the only origins it is sent to, fixed at creation. */
+    /** For a Git Connection: the only origins to which it may be sent, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
     /** For a Git Connection that predates origins, until somebody confirms them. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
@@ -108,7 +108,7 @@ export const RecipeValue = Schema.Struct({
   label: LocalizedText,
   required: Schema.Boolean,
   secret: Schema.Boolean,
-  /** The corresponding provider argument, used when two configurations of one provider need different credentials. */
+  /** The corresponding provider argument, for two configurations of one provider that need different credentials. */
   argument: Schema.optionalKey(Schema.String)
 })
 

@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * Who may use a Connection, and for what. A role includes the ones above it. An absent field imposes no restriction, except
- * `refs`, which defaults to the adopted lane and the Source's default.
+ * The people and purposes for which a Connection may be used. A role includes the ones above it. An absent field imposes no
+ * restriction, except `refs`, which defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -41,7 +41,7 @@ export const GivenConnectionUse = Schema.Struct({
 /** Only owners and admins, who may also change the rule. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** How a Run came to use a Connection, shown to its reviewers: the rule at the time, and whose authority satisfied it. */
+/** The rule that let a Run use a Connection, and the person whose authority satisfied it; shown to its reviewers. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,
@@ -50,9 +50,9 @@ export class GrantedUse extends Schema.Opaque<GrantedUse>()(
     rule: ConnectionUse,
     role: Role,
     ref: Schema.optionalKey(Schema.String),
-    /** `other_ref`: outside the rule's refs, but started by an owner or admin. */
+    /** `other_ref`: the ref is outside the rule, but an owner or admin started the Run. */
     basis: Schema.Literals(["rule", "other_ref"]),
-    /** No person started it: it runs on the authority of the person who enabled the automation. */
+    /** No person started the Run; it uses the authority of the person who enabled the automation. */
     automatic: Schema.Boolean
   }).annotate({ identifier: "GrantedUse" })
 ) {}

@@ -14,8 +14,8 @@ export class CostItem extends Schema.Opaque<CostItem>()(
 ) {}
 
 /**
- * How a plan would change the monthly bill, according to the operator's price table. `reasons` says what the total leaves out,
- * and why; an estimate without reasons covers every managed resource in the plan.
+ * The change that a plan makes to the monthly bill, according to the operator's price table. `reasons` lists the parts that the
+ * total leaves out; an estimate without reasons covers every managed resource in the plan.
  */
 export class CostEstimate extends Schema.Opaque<CostEstimate>()(
   Schema.Struct({

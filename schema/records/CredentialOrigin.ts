@@ -22,7 +22,7 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, in which case the path ends
+ * A destination for the values of a Git Connection: one exact origin, or the part of it below a path, in which case the path ends
  * with a slash. Every origin has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
@@ -48,7 +48,7 @@ const covers = (origin: ServerAddress, address: ServerAddress): boolean =>
   origin.segments.every((segment, index) => segment === address.segments[index]) &&
   (origin.segments.length === 0 || !address.segments.some(isAmbiguous))
 
-/** Whether an address lies within one of the origins. Path prefixes match whole segments. */
+/** True if one of the origins contains the address. Path prefixes match whole segments. */
 export const isWithinOrigins = (origins: ReadonlyArray<CredentialOrigin>, address: string): boolean => {
   const read = readServerAddress(address)
   if (!isAddress(read)) return false

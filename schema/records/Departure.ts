@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** Whether the token is bound to this Workspace; other tokens keep working in other Workspaces. */
+  /** True if the token is bound to this Workspace; other tokens keep working in other Workspaces. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** What runs automatically on this member's authority: updates, drift checks, Source polling. */
+  /** Automatic work on this member's authority: updates, drift checks, Source polling. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),
@@ -29,17 +29,18 @@ const KeptToken = Schema.Struct({
   automation: Schema.String
 })
 
-/** Everything that stops in a Workspace when a member leaves, is removed or is suspended. */
+/** Work and tokens that stop in a Workspace when a member leaves, is removed or is suspended. */
 export class Departure extends Schema.Opaque<Departure>()(
   Schema.Struct({
     subject: Subject,
     /** The member's tokens that can no longer reach the Workspace. */
     tokens: Schema.Array(StoppedToken),
     /**
-     * Connections that are no longer used on the member's authority, one entry per use. Another member can enable the use again.
+     * Automatic uses of Connections that depend on the member's authority and stop, one entry per use. Another member can enable
+     * the use again.
      */
     connections: Schema.Array(StoppedUse),
-    /** Tokens of automations that they created and may have kept: these keep working until they are revoked. */
+    /** Tokens of automations that the member created and may have kept: these keep working until they are revoked. */
     keptTokens: Schema.Array(KeptToken)
   }).annotate({ identifier: "Departure" })
 ) {}

@@ -10,7 +10,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
     auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
     apiBaseUrl: Schema.String,
     api_versions: Schema.Array(Schema.String),
-    /** Exactly what the specification names: whatever else may be enabled is a family of the extensions. */
+    /** Exactly the features in the specification; every other family is listed by the extensions. */
     features: Schema.Struct({
       stacks: Schema.Boolean,
       opentofu_runner: Schema.Boolean,
@@ -23,7 +23,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       capabilities: Schema.String,
       openapi: Schema.String,
       oidc_issuer: Schema.String,
-      /** Where the endpoint families that a server may lack are listed. */
+      /** Address of the list of endpoint families that a server may lack. */
       extensions: Schema.optionalKey(Schema.String)
     }),
     oidcClientId: Schema.optionalKey(Schema.String)
@@ -35,7 +35,7 @@ export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
-    /** Whether the operator enabled the family; if not, its endpoints respond with 501 `capability_not_available`. */
+    /** True if the operator enabled the family; otherwise its endpoints respond with 501 `capability_not_available`. */
     enabled: Schema.Boolean,
     /** Method and path of each endpoint. */
     endpoints: Schema.Array(Schema.String)

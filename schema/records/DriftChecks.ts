@@ -9,7 +9,7 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** Whether and how often the service automatically compares the real infrastructure with what is deployed. */
+/** The interval at which the service compares the real infrastructure with the deployed state, or off. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 

@@ -12,15 +12,15 @@ const ignorable = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length
 
-/** The domain as mail servers know it: lower case, and punycode for other scripts. `undefined` for anything else. */
+/** The domain in the form that mail servers use: lower case, and punycode for other scripts. `undefined` for anything else. */
 const domainName = (text: string): string | undefined => {
   if (ignorable.test(text) || !domainCharacters.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const name = new URL(`http://${text}`).hostname
-  // An address of a machine has digits in its last label, also one that was written as a number.
+  // A machine's address ends with a label of digits, even if it was written as one number.
   return name.length <= 253 && hostName.test(name) && !/(?:^|\.)\d+$/.test(name) ? name : undefined
 }
 
-/** The form of earlier releases; a stored address that no mail server takes is still found by it. */
+/** The form that earlier releases stored; lookups also try it, to find an address that no mail server accepts. */
 const earlierForm = (text: string): string => text.trim().normalize("NFC").toLowerCase()
 
 const parsed = (given: string): string | undefined => {
@@ -35,12 +35,13 @@ const parsed = (given: string): string | undefined => {
   return bytes(address) <= longest ? address : undefined
 }
 
-/** A typed text in the form in which addresses are stored, if it is an address; any other text unchanged. */
+/** Returns an address in its stored form, and any other text unchanged. */
 export const withStoredSpelling = (text: string): string => parsed(text) ?? text
 
 /**
- * An e-mail address in the one form in which it is compared, stored and mailed: lower case, NFC, the domain in punycode. Whatever no
- * mail server takes is refused: brackets, white space, invisible characters, full-width letters before the `@`, addresses of machines.
+ * An e-mail address in its only stored, compared and mailed form: lower case, NFC, the domain in punycode. Addresses that no mail
+ * server accepts are refused: brackets, white space, invisible characters, full-width letters before the `@`, addresses of
+ * machines.
  */
 export const EmailAddress = Schema.String.pipe(
   Schema.decodeTo(
@@ -51,14 +52,14 @@ export const EmailAddress = Schema.String.pipe(
   )
 )
 
-/** A domain of addresses as `EmailAddress` spells it, with at least two labels. */
+/** A domain of e-mail addresses in the form of `EmailAddress`, with at least two labels. */
 export const EmailDomain = Schema.String.check(
   Schema.makeFilter((text) => domainName(text) === text && text.includes("."), {
     expected: "a domain in lower case such as example.com, in punycode if it has letters of other scripts"
   })
 )
 
-/** The forms by which a typed address is looked up, best first: as an earlier release stored it, and in today's form. */
+/** The forms in which to look up a typed address, best first: the form of earlier releases, and today's form. */
 export const addressForms = (text: string): readonly [string, string] => {
   const earlier = earlierForm(text)
   return [earlier, parsed(text) ?? earlier]

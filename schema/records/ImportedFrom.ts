@@ -18,8 +18,8 @@ export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
 ) {}
 
 /**
- * How a Capsule was imported. Without `confirmedAt` it is disabled until an owner confirms that the original no longer manages
- * it.
+ * The origin of an imported Capsule. Without `confirmedAt` it is disabled until an owner confirms that the original no longer
+ * manages it.
  */
 export class CapsuleImport extends Schema.Opaque<CapsuleImport>()(
   Schema.Struct({

@@ -5,7 +5,7 @@ import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlannedCheck, SourceBuild } from "./Run.ts"
 
-/** A declared variable of a configuration: where its value comes from, never the value itself. */
+/** A declared variable of a configuration: the origin of its value, never the value itself. */
 export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
   Schema.Struct({
     name: Schema.String,
@@ -27,13 +27,13 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
       "host",
       "operator"
     ]),
-    /** Whether this configuration sets a value. */
+    /** True if this configuration sets a value. */
     set: Schema.Boolean
   }).annotate({ identifier: "DeclaredVariable" })
 ) {}
 
 /**
- * The part of a configuration that comes from the operator's base configuration. `place` says which modules a predefined
+ * The part of a configuration that comes from the operator's base configuration. `place` identifies the modules that a predefined
  * configuration is for. Values of variables are never shown.
  */
 export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(

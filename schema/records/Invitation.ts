@@ -4,7 +4,7 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an account's address was verified: the operator set it, or a link mailed to it was opened. Addresses verified by the
+ * The proof of an account's address: the operator set it, or somebody opened a link mailed to it. Addresses verified by the
  * upstream provider are kept with the identity.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
@@ -34,17 +34,17 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** What a person joins by using the link. */
+/** The Workspace or server that a person joins by using the link. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
     role: Schema.optionalKey(Role),
-    /** Who the invitation is for. */
+    /** The invited address. */
     email: Schema.optionalKey(Schema.String),
-    /** Name of the person who sent the invitation; absent if the operator did. */
+    /** Name of the person who sent the invitation; absent if the operator sent it. */
     invitedBy: Schema.optionalKey(Schema.String),
     expiresAt: Timestamp,
-    /** Whether the link may be used to create an account; otherwise its holder signs in to an existing one. */
+    /** True if the link may create an account; otherwise its holder signs in to an existing account. */
     signUp: Schema.Boolean
   }).annotate({ identifier: "InvitationPreview" })
 ) {}

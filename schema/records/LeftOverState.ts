@@ -3,8 +3,8 @@ import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had already been given up.
- * `unknown`: it was kept by a release that did not record the reason.
+ * The reason why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had already been given
+ * up. `unknown`: a release that did not record reasons kept it.
  */
 export const LeftOverReason = Schema.Literals([
   "lineage_changed",
@@ -15,7 +15,7 @@ export const LeftOverReason = Schema.Literals([
 ])
 export type LeftOverReason = typeof LeftOverReason.Type
 
-/** What keeps a left-over state from becoming the Capsule's state. */
+/** Conditions that prevent the adoption of a left-over state. */
 export const AdoptionProblemCode = Schema.Literals([
   "adopted",
   "discarded",
@@ -54,13 +54,13 @@ export class LeftOverState extends Schema.Opaque<LeftOverState>()(
     serial: Schema.optionalKey(Schema.Int),
     /** Absent when resources cannot be counted: the file is truncated, or the tool encrypted it. */
     resourceCount: Schema.optionalKey(Schema.Int),
-    /** The Capsule's status after the settlement. */
+    /** The Capsule's state version, generation and epoch after the settlement. */
     base: Schema.Struct({
       stateVersionId: Schema.optionalKey(StateVersionId),
       stateGeneration: Schema.Int,
       executionAuthorityEpoch: Schema.Int
     }),
-    /** What currently prevents its adoption; empty when nothing does. */
+    /** The conditions that currently prevent its adoption; empty if it can be adopted. */
     adoptionProblems: Schema.Array(AdoptionProblem),
     adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
     discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))

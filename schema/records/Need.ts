@@ -7,7 +7,7 @@ import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
 import { RunType } from "./Run.ts"
 
-/** Why something needs a person's attention. */
+/** Kinds of things that need a person's attention. */
 export const NeedKind = Schema.Literals(needKinds)
 export type NeedKind = typeof NeedKind.Type
 
@@ -27,13 +27,13 @@ export const StuckWorkKind = Schema.Literals([
 ])
 export type StuckWorkKind = typeof StuckWorkKind.Type
 
-/** The Run that an entry is about, without its evidence. */
+/** The Run that an entry concerns, without its evidence. */
 export const NeedRun = Schema.Struct({
   id: RunId,
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  /** How many changed resources a drift check found. */
+  /** Number of changed resources that a drift check found. */
   driftedResources: Schema.optionalKey(Schema.Int)
 })
 
@@ -45,8 +45,8 @@ export const NeedCommit = Schema.Struct({
 })
 
 /**
- * One entry in the list of what needs a person: one Capsule with all its reasons, several Capsules behind one commit, or
- * something else in the Workspace.
+ * One entry in the attention list: one Capsule with all its reasons, several Capsules that wait for one commit, or something else
+ * in the Workspace.
  */
 export class Need extends Schema.Opaque<Need>()(
   Schema.Struct({
@@ -73,13 +73,13 @@ export class Need extends Schema.Opaque<Need>()(
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
     ref: Schema.optionalKey(Schema.String),
-    /** For work that keeps failing: what the service has to do, and the id of the record that it concerns. */
+    /** For work that keeps failing: its kind, and the id of the record that it concerns. */
     work: Schema.optionalKey(StuckWorkKind),
     recordId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Need" })
 ) {}
 
-/** How many entries each group has, across all pages. */
+/** Number of entries in each group, across all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
 /** Health of a Workspace's Capsules: each is counted once, by its worst reason. */

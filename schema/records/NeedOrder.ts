@@ -1,8 +1,8 @@
 // Must not import Effect: the dashboard loads this module too.
 
 /**
- * Reasons why something needs a person, worst first. This determines the order of the list and the reason that an entry is named
- * after.
+ * The kinds of attention items, worst first. The order determines the order of the list and the kind of an entry with several
+ * reasons.
  */
 export const needKinds = [
   "unknown_safety",

@@ -23,9 +23,9 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     kind: ConnectionKind,
     recipeId: Schema.String,
     authMode: Schema.String,
-    /** What the Connection sets. */
+    /** The variables and files that the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only origins its values are sent to. */
+    /** For a Git Connection: the only origins to which its values may be sent. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

@@ -12,7 +12,7 @@ export class PlanSummary extends Schema.Opaque<PlanSummary>()(
   }).annotate({ identifier: "PlanSummary" })
 ) {}
 
-/** For a value that is not shown: whether each side is marked as sensitive. A side that does not exist has no field. */
+/** For a hidden value: states for each side if it is marked as sensitive. A side that does not exist has no field. */
 const sensitivity = {
   beforeSensitive: Schema.optionalKey(Schema.Boolean),
   afterSensitive: Schema.optionalKey(Schema.Boolean)
@@ -24,11 +24,11 @@ export const ChangedAttribute = Schema.Struct({
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
   ...sensitivity,
-  /** Whether the value will only be known after the apply. */
+  /** True if only the apply will reveal the value. */
   unknown: Schema.optionalKey(Schema.Boolean),
-  /** The parts of the value that will only be known after the apply, if the rest of it is known: keys and positions. */
+  /** Keys and positions of the parts of the value that only the apply will reveal. */
   unknownPaths: Schema.optionalKey(Schema.Array(Schema.Array(Schema.Union([Schema.String, Schema.Finite])))),
-  /** Whether this change makes the tool replace the resource instead of updating it in place. */
+  /** True if this change makes the tool replace the resource instead of updating it in place. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
@@ -37,7 +37,7 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     address: Schema.String,
     /** The key of an object that a replacement left behind; the change is to that object and not to the live one. */
     deposed: Schema.optionalKey(Schema.String),
-    /** Whether the tool replaces the object because it is marked as damaged. */
+    /** True if the tool replaces the object because it is marked as damaged. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
     mode: Schema.String,
     type: Schema.String,
@@ -82,14 +82,14 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     unknown: Schema.optionalKey(Schema.Boolean),
     /** Present if the apply publishes or withdraws the Output. */
     publication: Schema.optionalKey(OutputPublication),
-    /** Why the value stays private even though the module does not mark it sensitive. */
+    /** The reason why the value stays private even though the module does not mark it sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
     /** With `reason`: the value that it repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))
   }).annotate({ identifier: "OutputChange" })
 ) {}
 
-/** What a plan or a drift check found, item by item. Its size grows with the module, so lists of Runs do not contain it. */
+/** The findings of a plan or a drift check, item by item. Its size grows with the module, so lists of Runs do not contain it. */
 export class PlanDetails extends Schema.Opaque<PlanDetails>()(
   Schema.Struct({
     resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),

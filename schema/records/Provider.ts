@@ -35,7 +35,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence for a Run: how a requirement was met, without values (specification, Named states). */
+/** Evidence for a Run: the Connection that met a requirement, without values (specification, Named states). */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,

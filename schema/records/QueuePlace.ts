@@ -10,11 +10,11 @@ export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
 
 /**
- * Why a queued Run has not started.
+ * The reason why a queued Run has not started.
  *
  * - `capsule_busy`: another Run of its Capsule is running or was requested first
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
- * - `places_taken`: every place in the pool is taken; in an agent pool, every place on the agents that can execute the Run
+ * - `places_taken`: Runs occupy every place in the pool; in an agent pool, every place on the agents that can execute the Run
  * - `place_kept`: a drift check leaves the last free place to Runs requested by people
  * - `no_agent`: no agent in its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
  *   may still be executing an apply that began before a restore
@@ -31,14 +31,15 @@ export const QueueReason = Schema.Literals([
 export type QueueReason = typeof QueueReason.Type
 
 /**
- * Why no agent can execute the Run now.
+ * The reason why no agent can execute the Run now.
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent in the pool is connected
- * - `tool`, `platform`, `isolation`, `credentials`: the Run needs one that no connected agent has
- * - `disk`: the disks of the agents that have it are nearly full
- * - `leases`: the leases of applies that began before a restore have not expired yet; `needed` is when they will have
- * - `undrained`: the agents that have it are draining, or run a release that the server gives no Runs to
+ * - `tool`, `platform`, `isolation`, `credentials`: the Run needs a tool, platform, isolation level or credentials that no
+ *   connected agent has
+ * - `disk`: the agents that have the rest have nearly full disks
+ * - `leases`: the leases of applies that began before a restore have not expired yet; `needed` is the time when they expire
+ * - `undrained`: the agents that have everything are draining, or run a release to which the server sends no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",
@@ -56,14 +57,14 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   Schema.Struct({
     property: MissingProperty,
-    /** For `leases`, `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
+    /** For `leases`, `tool`, `platform`, `isolation` and `credentials`: the requirement of the Run. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}
 
 /**
- * The position of a queued Run, and what it is waiting for. It reveals nothing about other Workspaces except that places are
- * taken.
+ * The position of a queued Run, and the reason why it waits. It reveals nothing about other Workspaces except that they occupy
+ * places.
  */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({

@@ -28,7 +28,7 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** What restoring a backup changes, for the reviewers: positions and names, no values. */
+/** Changes that restoring a backup makes, for the reviewers: positions and names, no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,

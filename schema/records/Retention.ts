@@ -1,8 +1,8 @@
 import { Duration, Schema } from "effect"
 
 /**
- * One period, what expires or is removed after it, and why the period has that length. The operations page prints `what` and
- * `why`.
+ * One period, the records that expire or are removed after it, and the reason for its length. The operations page prints `what`
+ * and `why`.
  */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
@@ -14,7 +14,7 @@ const period = (after: Duration.Duration, what: string, why: string): RetentionP
 
 /**
  * Every period after which something expires or is removed, with the defaults of those that are settings (`svc serve --help`).
- * Everything else is kept: audit events, and left-over states until they are adopted or discarded.
+ * Everything else is kept: audit events, and left-over states until a person adopts or discards them.
  */
 export const retention = {
   plan: period(

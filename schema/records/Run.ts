@@ -53,12 +53,12 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** What started a Run. */
+/** The origin of a Run. */
 export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"])
 export type RunTrigger = typeof RunTrigger.Type
 
 /**
- * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
+ * The purpose of a plan, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
  * earlier StateVersion, `reconcile` reverts changes made outside svc, at the deployed revision.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
@@ -84,12 +84,12 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
     line: Schema.optionalKey(Schema.Int),
-    /** Only for a plan that may not know of objects that exist: what its approval has to acknowledge. */
+    /** Only for a plan that may not include objects that exist: the code that its approval has to acknowledge. */
     code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 
-/** How a Run is isolated from the machine, strongest first. `process` means no isolation. */
+/** Levels of isolation between a Run and the machine, strongest first. `process` means no isolation. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -104,7 +104,7 @@ export type SandboxLevel = typeof SandboxLevel.Type
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
-/** How the module of a Run is isolated from the machine, and what it can reach. */
+/** The isolation of a Run's module from the machine, and its network. */
 export interface RunConfinement {
   readonly isolation: SandboxLevel
   readonly network: RunNetwork
@@ -114,7 +114,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** Exactly what a manifest may propose: the same shape and rules apply regardless of the author. */
+/** The same shape and rules as in a manifest, regardless of the author. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
@@ -152,8 +152,8 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 ) {}
 
 /**
- * Where in the Capsule's application the identity provider redirects people, once an apply has registered it; for the plan's
- * reviewers.
+ * Addresses in the Capsule's application to which the identity provider redirects people, once an apply has registered them; for
+ * the plan's reviewers.
  */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
@@ -163,7 +163,7 @@ export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
 
-/** An input that a dependency fills, and how its value differs from that of the last apply. */
+/** An input that a dependency fills, and the difference from its value at the last apply. */
 export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   Schema.Struct({
     input: Schema.String,
@@ -181,25 +181,28 @@ export class NewerCommit extends Schema.Opaque<NewerCommit>()(
   }).annotate({ identifier: "NewerCommit" })
 ) {}
 
-/** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
+/** Results of a finished phase, recorded for reviewers; every field is redacted before it is stored. */
 export class RunEvidence extends Schema.Opaque<RunEvidence>()(
   Schema.Struct({
     planSummary: Schema.optionalKey(PlanSummary),
     ...PlanDetails.fields,
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply began to change but never reported as finished. */
+    /** Addresses that an interrupted apply began to change without reporting the end of the change. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
     /** The effect of the operator's base configuration on this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
-    /** Only for plans and drift checks of a ref outside the reviewed ones: what its code was given, and who opened it. */
+    /**
+     * Only for plans and drift checks of a ref outside the reviewed refs: the private data that its code received, and the person
+     * who started it.
+     */
     openedForRef: Schema.optionalKey(OpenedForRef),
     /** Only for drift checks and destroys, which use the deployed commit: the newer commit of the lane, if there is one. */
     newerCommit: Schema.optionalKey(NewerCommit),
-    /** Only for plans of a Capsule whose application signs people in. */
+    /** Only for plans of a Capsule whose application has a sign-in. */
     signIn: Schema.optionalKey(PlannedSignIn),
     /** Only for applies: results of the operator's post-apply checks. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
@@ -211,11 +214,11 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Only for the first plan on a state that was not committed by an apply of the Capsule. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-    /** Only for restores: what the backup changes. */
+    /** Only for restores: the changes that the backup makes. */
     restore: Schema.optionalKey(RestoreEvidence),
-    /** Only for drift checks: whether the real infrastructure differs from the state. */
+    /** Only for drift checks: true if the real infrastructure differs from the state. */
     drifted: Schema.optionalKey(Schema.Boolean),
-    /** Only for drift checks: how many resources differ. */
+    /** Only for drift checks: number of resources that differ. */
     driftedResources: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -242,7 +245,7 @@ export class Run extends Schema.Opaque<Run>()(
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
-    /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
+    /** The isolation of module code from the machine, and its network; recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
     /** The execution profile and its digest when the Run started; an apply requires the same profile and digest as its plan. */
@@ -252,7 +255,7 @@ export class Run extends Schema.Opaque<Run>()(
     pool: Schema.optionalKey(Schema.String),
     /** The agent that is executing it now. */
     agentId: Schema.optionalKey(AgentId),
-    /** When that agent was last heard from. A plan is abandoned after a minute, an apply only once its lease has expired. */
+    /** Time of that agent's last contact. A plan is abandoned after a minute, an apply only once its lease has expired. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),
@@ -267,7 +270,7 @@ export class Run extends Schema.Opaque<Run>()(
     /** Set on plans and their applies. */
     purpose: Schema.optionalKey(PlanPurpose),
     attempt: Schema.Int,
-    /** While queued: its position, and what it is waiting for. */
+    /** While queued: its position, and the reason why it waits. */
     queue: Schema.optionalKey(QueuePlace),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     stateVersionId: Schema.optionalKey(StateVersionId),
@@ -277,12 +280,12 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** When the log was removed because its retention period had passed. */
+    /** The time at which retention removed the log. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}
 
-/** A Run as lists show it. Read the Run for what its plan changes item by item. */
+/** A Run as lists show it. Only a single Run includes the changes of its plan item by item. */
 export class ListedRun extends Schema.Opaque<ListedRun>()(
   Schema.Struct(Struct.omit(Run.fields, planDetailNames)).annotate({
     identifier: "ListedRun"

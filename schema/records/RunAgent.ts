@@ -3,7 +3,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * What a running apply would lose with the agent's disk: any state newer than the one stored by the service.
+ * The state that a running apply would lose with the agent's disk: any state newer than the one stored by the service.
  *
  * - `savedAt`, `savedSerial`: of the state that the service has stored; absent until the first
  * - `newestSerial`: of the newest state that the agent has reported; absent until the first, and after a restart until the agent
@@ -17,7 +17,7 @@ export class SavedState extends Schema.Opaque<SavedState>()(
   }).annotate({ identifier: "SavedState" })
 ) {}
 
-/** The agent that executes a Run, and what the service currently knows about it. */
+/** The agent that executes a Run, with the service's current information about it. */
 export class RunAgent extends Schema.Opaque<RunAgent>()(
   Schema.Struct({
     id: AgentId,
@@ -38,7 +38,7 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: about when the Run is given up. Until then the Capsule takes no other Run."
       })
     ),
-    /** For an apply: when the start of its tool was recorded, which happens before the tool starts. */
+    /** For an apply: the time at which the start of its tool was recorded, before the tool starts. */
     startedAt: Schema.optionalKey(Timestamp),
     /** For an apply whose tool may have been started. */
     state: Schema.optionalKey(SavedState)

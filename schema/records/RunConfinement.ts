@@ -7,14 +7,14 @@ export const RunLimitCode = Schema.Literals([
   "tmp_limit",
   "shm_limit",
   "folder_limit",
-  /** The disk was running low, and this Run used the most space. */
+  /** The disk was nearly full, and this Run used the most space. */
   "disk_low"
 ])
 export type RunLimitCode = typeof RunLimitCode.Type
 
 /**
- * What the programs of a Run can reach: with `isolated`, their own network, without the host's loopback and the forbidden ranges;
- * with `host`, the network of the machine itself.
+ * The network that a Run's programs can reach: with `isolated`, their own network, without the host's loopback and the forbidden
+ * ranges; with `host`, the network of the machine itself.
  */
 export const RunNetwork = Schema.Literals(["isolated", "host"])
 export type RunNetwork = typeof RunNetwork.Type

@@ -14,17 +14,17 @@ const CancelRequest = Schema.Struct(decision).annotate({ identifier: "CancelRequ
 type CancelRequest = typeof CancelRequest.Type
 
 /**
- * How a Run ended before it was done. `discarded`: a plan that waited for its approval. `approval_withdrawn`: an approved plan that
- * was not applied.
+ * Reasons for the early end of a Run. `discarded`: a plan that waited for its approval. `approval_withdrawn`: an approved plan
+ * that was not applied.
  */
 const RunEndKind = Schema.Literals(["cancelled", "discarded", "approval_withdrawn", "superseded", "expired"])
 export type RunEndKind = typeof RunEndKind.Type
 
-/** Who ended a Run before it was done, and why. */
+/** The person who ended a Run early, and the reason. */
 const RunEndedBy = Schema.Struct({ kind: RunEndKind, ...decision }).annotate({ identifier: "RunEndedBy" })
 export type RunEndedBy = typeof RunEndedBy.Type
 
-/** Decisions about a Run that are recorded with its evidence. Runs of earlier releases have none. */
+/** Decisions about a Run that are recorded with its evidence. Runs of earlier releases have no such decisions. */
 export const runDecisions = {
   cancelRequest: Schema.optionalKey(CancelRequest),
   endedBy: Schema.optionalKey(RunEndedBy)

@@ -12,15 +12,15 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     runIds: Schema.Array(RunId),
     /** For an update: its Capsules in waves, consumers in a later wave than their producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
-    /** Why the next wave has not been planned although it could be: a person has to act. */
+    /** The reason why a person has to act before the next wave can be planned. */
     heldReason: Schema.optionalKey(Schema.String),
     cancelReason: Schema.optionalKey(Schema.String),
-    /** The newer update of the Workspace that replaced it. */
+    /** The newer update of the Workspace that replaced this update. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * When nothing in it could continue. An update with a failed Capsule stays open: it continues once the Capsule has been
-     * planned again.
+     * The time from which nothing in it could continue. An update with a failed Capsule stays open: it continues once the Capsule
+     * has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })

@@ -47,7 +47,7 @@ export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runTran
  */
 export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan" || type === "restore"
 
-/** What determines a Run's future. `isUsed`: its apply has already been created. */
+/** The facts that determine a Run's future. `isUsed`: its apply has already been created. */
 export interface RunStanding {
   readonly type: RunType
   readonly status: RunStatus
@@ -58,7 +58,7 @@ export interface RunStanding {
 export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding): boolean =>
   status === "succeeded" && isPlan(type) && isApproved && !isUsed
 
-/** A plan that is waiting for its approval or its apply: it may still change infrastructure, or become void. */
+/** A plan that is waiting for its approval or its apply; it may still change infrastructure, or become void. */
 export const isPendingPlan = (run: RunStanding): boolean =>
   (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
 

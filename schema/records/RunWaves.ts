@@ -6,8 +6,8 @@ import { CapsuleId, RunId } from "./Ids.ts"
  *
  * - `waiting`: waiting for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
- * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
- * - `left_out`: none of its inputs has changed; `reason` says so
+ * - `waiting_approval`, `approved`: a person has to review the plan or apply it
+ * - `left_out`: none of its inputs has changed; `reason` explains it
  * - `failed`, `cancelled`: it was not updated; its consumers wait until it has been planned again and applied
  */
 export const WaveMemberState = Schema.Literals([

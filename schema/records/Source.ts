@@ -18,9 +18,9 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     lastLookAt: Schema.optionalKey(Timestamp),
     lastChangeAt: Schema.optionalKey(Timestamp),
-    /** Why the last check failed; absent once a check succeeds. */
+    /** The error of the last check; absent after a success. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** When the next scheduled check is due; absent if `autoSync` is off. */
+    /** The time of the next scheduled check; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}
@@ -34,8 +34,8 @@ export class Source extends Schema.Opaque<Source>()(
     defaultRef: Schema.String,
     defaultPath: Schema.String,
     /**
-     * Refs besides the default and the adopted lanes whose plans may open private inputs and state, whoever starts them; set by owners
-     * and admins.
+     * Refs other than the default and the adopted lanes whose plans may open private inputs and state, no matter who starts them;
+     * set by owners and admins.
      */
     reviewedRefs: Schema.Array(Schema.String),
     authConnectionId: Schema.optionalKey(ConnectionId),
@@ -44,11 +44,14 @@ export class Source extends Schema.Opaque<Source>()(
     lastSyncedAt: Schema.optionalKey(Timestamp),
     /** The version of the valid webhook secret: initially 1, incremented by every renewal. */
     hookSecretVersion: Schema.Int,
-    /** When that secret became valid. */
+    /** The time at which that secret became valid. */
     hookSecretCreatedAt: Timestamp,
     /** The default lane comes first. Present only in responses for a single Source; lists omit it. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When the Source was removed: it remains readable for the records that originate from it, but no longer starts anything. */
+    /**
+     * The time at which the Source was removed. It remains readable for the records that originate from it, but no longer starts
+     * anything.
+     */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -60,7 +63,7 @@ export const OmittedSnapshotEntry = Schema.Struct({
   kind: Schema.Literals(["symlink", "submodule", "special"])
 })
 
-/** What the sync found in `.well-known/svc.json` in the repository root. The document itself is never returned. */
+/** The result of reading `.well-known/svc.json` in the repository root during a sync. The document itself is never returned. */
 export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestStatus>()(
   Schema.Struct({
     status: Schema.Literals(["absent", "valid", "invalid"]),

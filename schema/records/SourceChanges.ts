@@ -6,7 +6,7 @@ import { RunId, SourceSnapshotId } from "./Ids.ts"
 export const mostChangedFiles = 300
 
 /**
- * The files of its module that a Run's commit changes.
+ * The files of a Run's module that its commit changes.
  *
  * - `compared`: with the commit of the state that the Run started from
  * - `first`: nothing has been applied before, so everything is new
@@ -17,7 +17,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
-    /** The commit that had been applied when the Run started. */
+    /** The commit of the last apply when the Run started. */
     since: Schema.optionalKey(
       Schema.Struct({
         sourceSnapshotId: SourceSnapshotId,
@@ -25,7 +25,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
         commitDescription: Schema.optionalKey(CommitDescription)
       })
     ),
-    /** `source`: it is not known for certain which files the module reads, so every file in the Source's folder is included. */
+    /** `source`: the exact files of the module could not be determined, so the list contains every file in the Source's folder. */
     scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
     /** The first 300, sorted by path. */
     files: Schema.Array(

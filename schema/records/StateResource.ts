@@ -10,7 +10,7 @@ const instance = {
   provider: Schema.String,
   /** The key of an object that is still waiting to be destroyed after it was replaced. */
   deposed: Schema.optionalKey(Schema.String),
-  /** Whether the tool has marked it as damaged and will replace it. */
+  /** True if the tool has marked it as damaged and will replace it. */
   tainted: Schema.optionalKey(Schema.Literal(true))
 }
 
@@ -20,7 +20,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
     ...instance,
     /** Absent if it is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that last changed it. The Run's record may have been removed since then. */
+    /** The Run that last changed it. The record of that Run may have been removed. */
     changedByRunId: RunId,
     changedAt: Timestamp,
     /** The commit of that Run; absent once its record is gone. */
@@ -28,9 +28,9 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** How something changed between two StateVersions. */
+/** The kind of difference between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
-/** A resource that `moved` may have changed, too. */
+/** A resource that `moved` may also have changed. */
 const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])
 const objectChange = {
   change: ObjectChange,
@@ -61,14 +61,14 @@ export class StateDifference extends Schema.Opaque<StateDifference>()(
     /** Absent for the first StateVersion. */
     from: Schema.optionalKey(StateVersionId),
     to: StateVersionId,
-    /** Whether both StateVersions could be compared. */
+    /** True if both StateVersions could be compared. */
     indexed: Schema.Boolean,
     resources: Schema.Array(ResourceDifference),
     outputs: Schema.Array(OutputDifference)
   }).annotate({ identifier: "StateDifference" })
 ) {}
 
-/** The Run that changed a resource and its plan. Everything but the id is absent once their records are gone. */
+/** The Run that changed a resource and its plan. Everything but the id is absent once their records have been removed. */
 export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   Schema.Struct({
     id: RunId,
@@ -78,7 +78,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
     commit: Schema.optionalKey(Schema.String),
     finishedAt: Schema.optionalKey(Timestamp),
     planRunId: Schema.optionalKey(RunId),
-    /** Who requested the plan. */
+    /** The person who requested the plan. */
     plannedBy: Schema.optionalKey(Schema.String),
     plannedAt: Schema.optionalKey(Timestamp),
     /** Absent for a plan that the service approved itself. */
@@ -91,7 +91,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
     ...objectChange,
-    /** Whether the change left the object marked as damaged. */
+    /** True if the change left the object marked as damaged. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
     /** The generation of the state that contains it. */
     generation: Schema.Int,

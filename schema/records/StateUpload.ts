@@ -24,7 +24,7 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     /** For a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** When it will be erased, unless an install has accepted it by then. */
+    /** The time at which it is erased unless an install accepts it before. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}
@@ -33,7 +33,7 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
 const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024))
 
 /**
- * Which uploaded state an install takes over.
+ * The uploaded state that an install takes over.
  *
  * - `sha256`: digest of the file that the owner intends to use
  * - `undeclared`: resources in the state that the module does not declare, as confirmed by the owner: the plan will destroy them

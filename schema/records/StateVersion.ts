@@ -14,13 +14,13 @@ export class StateVersion extends Schema.Opaque<StateVersion>()(
     resourceCount: Schema.Int,
     createdByRunId: RunId,
     createdAt: Timestamp,
-    /** Whether it comes from an apply that did not succeed. */
+    /** True if it comes from an apply that did not succeed. */
     partial: Schema.Boolean,
     /** The left-over state that it was adopted from; absent when an apply committed it. */
     adoptedFrom: Schema.optionalKey(LeftOverStateId),
-    /** `adopted`: it was taken over with the install of the Capsule. */
+    /** `adopted`: the install of the Capsule took it over. */
     origin: Schema.Literals(["run", "left_over", "adopted"]),
-    /** The upload that it was taken over from. */
+    /** The upload that the install took over. */
     stateUploadId: Schema.optionalKey(StateUploadId)
   }).annotate({ identifier: "StateVersion" })
 ) {}

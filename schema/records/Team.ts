@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that a team's members have for the Capsules of a Project and environment; if either is absent, the role applies to all
- * Projects or environments. The role only adds to the member's role in the Workspace.
+ * A role of a team's members for the Capsules of a Project and environment; without a Project or environment, the role applies to
+ * all Projects or environments. The role only adds to the member's role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({
@@ -26,7 +26,7 @@ export const TeamName = Schema.String.check(
   })
 )
 
-/** Members of a Workspace under one name. Joining a team does not make anyone a member of the Workspace. */
+/** A named group of members of a Workspace. Joining a team does not make anyone a member of the Workspace. */
 export class Team extends Schema.Opaque<Team>()(
   Schema.Struct({
     id: TeamId,

@@ -3,7 +3,7 @@ import { EnvironmentName } from "./Primitives.ts"
 import { ProjectId } from "./Ids.ts"
 
 /**
- * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and `environment:<name>`,
+ * Limits of a personal access token within its Workspace. They are written as scopes, `project:<id>` and `environment:<name>`,
  * because every token record has scopes, so anyone who reads it sees that the token is confined. An absent list imposes no limit.
  */
 export interface TokenLimits {
@@ -11,7 +11,7 @@ export interface TokenLimits {
   readonly environments?: ReadonlyArray<string>
 }
 
-/** Where a record belongs: a Project, and an environment unless the record spans several. */
+/** The place of a record: a Project, and an environment unless the record spans several. */
 export interface LimitedPlace {
   readonly projectId: string
   readonly environment: string | null
@@ -26,7 +26,7 @@ const isEnvironment = Schema.is(EnvironmentName)
 const after = (prefix: string, scopes: ReadonlyArray<string>) =>
   scopes.filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length))
 
-/** Whether a scope confines instead of granting. */
+/** True if a scope confines instead of granting. */
 export const isLimit = (scope: string): boolean =>
   scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
 
@@ -41,12 +41,12 @@ export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined
   }
 }
 
-/** Whether every limit is well-formed. */
+/** True if every limit is well-formed. */
 export const areLimits = (scopes: ReadonlyArray<string>): boolean =>
   after(projectPrefix, scopes).every((id) => isProjectId(id)) &&
   after(environmentPrefix, scopes).every((name) => isEnvironment(name))
 
-/** Whether a token with these limits can reach the place: both the Project and the environment have to be named. */
+/** True if a token with these limits can reach the place: the limits have to include both the Project and the environment. */
 export const withinLimits = ({ environments, projectIds }: TokenLimits, place: LimitedPlace): boolean =>
   (projectIds === undefined || projectIds.some((id) => id === place.projectId)) &&
   (environments === undefined || environments.some((name) => name === place.environment))

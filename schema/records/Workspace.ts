@@ -11,7 +11,7 @@ export type Role = typeof Role.Type
 
 const rank: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** Whether `role` includes everything that `required` allows. */
+/** True if `role` includes everything that `required` allows. */
 export const roleAtLeast = (role: Role, required: Role): boolean => rank[role] >= rank[required]
 
 export const WorkspaceHandle = Schema.String.check(
@@ -24,7 +24,7 @@ export const WorkspaceHandle = Schema.String.check(
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,
-    /** Who paused. */
+    /** The person who paused automation. */
     by: Schema.String,
     reason: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "AutomationPause" })

@@ -7,7 +7,7 @@
  * - `agent_runs`: one row per claim. `claim` is the agent's name for its request, so that a repeated request finds the same
  *   offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder, or
  *   rows of `agent_carried_files`
- * - `agent_evidence`: what arrived after the Run had been settled without it
+ * - `agent_evidence`: states and journals that arrived after the Run had been settled without them
  */
 export const agentTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pools (
@@ -96,14 +96,18 @@ export const agentTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
 ]
 
-/** Since when an agent that executes a Run has received no answer, although it is heard; `NULL` while answers arrive. */
+/**
+ * The time since which an agent that executes a Run has received no answer, although it reaches the server; `NULL` while answers
+ * arrive.
+ */
 export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
 
 /**
- * Credentials that stay with the agents of a pool.
+ * Credentials that only the agents of a pool hold.
  *
- * - `agent_pool_provisions`: which Workspaces the operator allows to name them in a Connection
- * - `connections.provided_pool`, `provided_name`: set on a Connection that names them; such a Connection holds no values itself
+ * - `agent_pool_provisions`: the Workspaces whose Connections may refer to them, by the operator's choice
+ * - `connections.provided_pool`, `provided_name`: set on a Connection that refers to them; such a Connection holds no values
+ *   itself
  */
 export const agentProvisionTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pool_provisions (
@@ -119,7 +123,7 @@ export const agentProvisionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Which agent credentials were used for which plans.
+ * The agent credentials that were used for each plan.
  *
  * - `agent_provided_marks`: the mark of each credential set that an agent holds, as last reported by the agent
  * - `run_plans.provided_marks`: JSON; the marks of the sets that the plan was created with

@@ -1,5 +1,5 @@
 /**
- * Teams of a Workspace, approval rules, and who approved which plan. A `NULL` Project or environment means all of them.
+ * Teams of a Workspace, approval rules, and the approvers of each plan. A `NULL` Project or environment means all of them.
  * `approver` is a subject, or `service` if the service approved for a Capsule that follows its lane.
  */
 export const approvalTables: ReadonlyArray<string> = [
@@ -61,8 +61,9 @@ export const approvalTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The authors of a plan, who made an automation, the people behind an automation that approved, and who answers for auto-update.
- * The makers of existing automations are read from the history; where it has no entry, only the tokens name a person.
+ * The authors of a plan, the creators of automations, the people responsible for an automation that approved, and the person
+ * responsible for auto-update. The creators of existing automations are read from the history; without an entry in the history,
+ * only the creator of a token is known.
  */
 export const planAuthorTables: ReadonlyArray<string> = [
   `CREATE TABLE plan_authors (
@@ -79,5 +80,5 @@ export const planAuthorTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN auto_update_authors TEXT`
 ]
 
-/** What made it uncertain which objects exist, and the approver acknowledged: a JSON list of keys. */
+/** The reasons for uncertainty about existing objects that the approver acknowledged: a JSON list of keys. */
 export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]

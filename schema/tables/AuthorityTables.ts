@@ -1,6 +1,6 @@
 const counted = "UPDATE authority_changes SET count = count + 1"
 
-/** Fires once per row whose authority may have shrunk. */
+/** Fires once per row whose authority may have been reduced. */
 const trigger = (table: string, event: string, name: string) =>
   `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
 

@@ -1,4 +1,4 @@
-/** What pins a Capsule after a rollback, and how auto-update has handled each snapshot. */
+/** The rollback pin of a Capsule, and auto-update's decision about each snapshot. */
 export const autoUpdateTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN pinned_run_id TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_by TEXT`,

@@ -121,7 +121,7 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
 
-/** The secret input values that a state was applied with and may still contain, sealed. */
+/** The secret input values that an apply used for a state and that the state may still contain, sealed. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
 /** Few Capsules need attention; a query that repeats this condition uses the index. */
@@ -148,7 +148,7 @@ export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status 
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** Who released a Capsule, when and why. Its name is free again, as with a destroyed one. */
+/** The person who released a Capsule, the time and the reason. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
@@ -159,11 +159,13 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** What a Capsule without a credential is waiting for, as JSON. Few Capsules lack one. */
+/** The missing credential that a Capsule is waiting for, as JSON. Only a few Capsules lack a credential. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
 ]
 
-/** A destroyed Capsule no longer manages anything. Neither does a released one, but its state may be the last copy. */
+/**
+ * A destroyed Capsule no longer manages anything. A released Capsule manages nothing either, but its state may be the last copy.
+ */
 export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`

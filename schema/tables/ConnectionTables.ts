@@ -38,9 +38,9 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Where a Git Connection may be sent; while `origins` is null, it is sent nowhere. For older Connections, the Sources that use
- * them are only proposed, along with the person who last chose the Connection: adopting them automatically could approve an
- * attack.
+ * The origins to which a Git Connection may be sent; while `origins` is null, it is never sent. For older Connections, the
+ * Sources that use them are only proposed, along with the person who last chose the Connection: adopting them automatically could
+ * approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -84,9 +84,9 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and on whose authority automation uses it. Existing Connections may be
- * used by owners and admins only. Who attached a Connection or enabled an auto-update is read from the history; where it has no
- * entry, the author is unknown.
+ * The rule for using a Connection, the version of its values, and the person on whose authority automation uses it. Only owners
+ * and admins may use existing Connections. The person who attached a Connection or enabled an auto-update is read from the
+ * history; without an entry in the history, the person is unknown.
  */
 /** Normalises stored addresses: the names of both default registries are 22 characters long. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
@@ -98,9 +98,9 @@ export const providerAddressSpelling: ReadonlyArray<string> = [
 export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN use_rule TEXT NOT NULL DEFAULT '{"roles":["owner","admin"]}'`,
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
-  // The row of a removed Connection is kept, without its values, for the Runs and configurations that name it.
+  // The row of a removed Connection is kept, without its values, for the Runs and configurations that refer to it.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
-  // Which Run received which values. A row is kept until its Run is over.
+  // The values that each Run received. A row is kept until its Run is over.
   `CREATE TABLE connection_holds (
     run_id TEXT NOT NULL REFERENCES runs (id),
     connection_id TEXT NOT NULL REFERENCES connections (id),

@@ -3,11 +3,11 @@ const unprocessed = (actor: string, message: string) =>
   `FROM cluster_messages WHERE entity_type = '${actor}' AND tag = '${message}' AND kind = 0 AND processed = 0`
 
 /**
- * Work that is due is a mark in a row. Install plans, revision plans and Interfaces show by their own columns what they have not
- * begun; the others get a mark here.
+ * Work that is due is a mark in a row. Install plans, revision plans and Interfaces need no mark, because their own columns show
+ * the steps that have not begun.
  *
- * Earlier releases stored this work as messages of a library. Those that were not carried out become marks, and the tables of the
- * library go.
+ * Earlier releases stored this work as messages of a library. The upgrade turns messages that were not carried out into marks,
+ * and drops the tables of the library.
  */
 export const dueWorkTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN follow_snapshot_id TEXT`,
@@ -15,14 +15,14 @@ export const dueWorkTables: ReadonlyArray<string> = [
   `CREATE INDEX capsules_to_follow ON capsules (id) WHERE follow_snapshot_id IS NOT NULL`,
   `ALTER TABLE sources ADD COLUMN unread_due TEXT`,
   `CREATE INDEX sources_unread ON sources (id) WHERE unread_due IS NOT NULL`,
-  // Not a column of the Run: its row can be large, and a change of one column writes the whole row.
+  // A table instead of a column of the Run: the row of a Run can be large, and a change of one column writes the whole row.
   `CREATE TABLE run_follow_due (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id)
   )`,
   `CREATE INDEX install_plans_to_begin ON install_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
   `CREATE INDEX revision_plans_to_begin ON revision_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
   `CREATE INDEX interface_intents_pending ON interface_intents (created_at, id) WHERE status = 'pending'`,
-  // Work that keeps failing, so that people see it.
+  // Work that keeps failing, shown to people.
   `CREATE TABLE stuck_work (
     kind TEXT NOT NULL,
     record_id TEXT NOT NULL,
@@ -44,7 +44,8 @@ export const dueWorkTables: ReadonlyArray<string> = [
     WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
-  // The newest Run of a coordinator that is under way: its end is collected again, which changes nothing the second time.
+  // The newest Run of a coordinator that is under way: the coordinator collects its result again, which changes nothing the
+  // second time.
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
       AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans

@@ -28,7 +28,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // What a plan delivered to its module, so that the apply registers exactly this or nothing.
+  // The values that a plan delivered to its module, so that the apply registers exactly these or nothing.
   `CREATE TABLE oidc_plan_pins (
     plan_run_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -91,7 +91,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // What a person has allowed a client to do; they are asked again only when it requests more.
+  // The access that a person has granted to a client; the person decides again only when the client requests more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,
@@ -103,8 +103,7 @@ export const identityTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The redirect URI that a grant was given for, so that removing the URI can revoke the grant; `NULL` for devices, and when the
- * URI is no longer known.
+ * The redirect URI of a grant, so that removing the URI can revoke the grant; `NULL` for devices, and when the URI is unknown.
  */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,

@@ -1,4 +1,4 @@
-/** The installation that a database belongs to, and restored records that nobody has confirmed yet. */
+/** The installation that owns a database, and restored records that nobody has confirmed yet. */
 export const installationTables: ReadonlyArray<string> = [
   // One row. The data folder repeats the id in `instance.json`, so that a database from another installation is noticed.
   `CREATE TABLE installation (
@@ -20,5 +20,5 @@ export const installationTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The release that last used the database, so that an earlier one that cannot read it can say which one can. */
+/** The release that last used the database, so that an earlier release that cannot read it can report which release can. */
 export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

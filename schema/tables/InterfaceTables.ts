@@ -1,4 +1,4 @@
-/** What configurations request from the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
+/** Requests of configurations to the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
   // Minted once per Capsule and delivery target; a target with a different shape is given a different secret.
   `CREATE TABLE generated_secrets (
@@ -12,7 +12,7 @@ export const interfaceTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     UNIQUE (capsule_id, target, bytes, encoding)
   )`,
-  // The private sidecar of a Plan Run: what it delivered, sealed, and the digest of the authority under which it was delivered.
+  // Delivered values of a Plan Run, sealed, and the digest of the authority under which they were delivered.
   `CREATE TABLE run_deliveries (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -21,7 +21,10 @@ export const mailTables: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX invitations_by_mailed_hash ON invitations (mailed_hash)`
 ]
 
-/** Who chose the address of a mail; `NULL` for the operator's mails, for notices and for older mails. Counted for the limits. */
+/**
+ * The person who chose the address of a mail; `NULL` for the operator's mails, for notices and for older mails. Counted for the
+ * limits.
+ */
 export const mailSenderColumns: ReadonlyArray<string> = [
   `ALTER TABLE mails ADD COLUMN sender TEXT`,
   `ALTER TABLE mails ADD COLUMN workspace_id TEXT`,

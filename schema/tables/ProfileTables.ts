@@ -1,9 +1,8 @@
 /**
- * Changes that people make to their own accounts. `confirmed_at` is when the person behind a session last confirmed their
- * identity, `confirm_session` the session that asked for a sign-in at the upstream provider, to confirm an identity or to link
- * another. `proof` is what possession of the link proves about an address; a notice is a change that the account's owner should
- * know about. The secret of a second factor is sealed; `last_step` is the time step of its last accepted code, and no code is
- * accepted twice.
+ * Changes that people make to their own accounts. `confirmed_at` is the time at which the person last confirmed their identity in
+ * a session, `confirm_session` the session that requested a sign-in at the upstream provider, to confirm an identity or to link
+ * another. `proof` is the property of the address that the link proves; a notice reports a change to the account's owner. The
+ * secret of a second factor is sealed; `last_step` is the time step of its last accepted code, and no code is accepted twice.
  */
 export const profileTables: ReadonlyArray<string> = [
   `ALTER TABLE account_sessions ADD COLUMN confirmed_at TEXT`,

@@ -12,7 +12,7 @@ const settleLine = `
           ORDER BY ${drift}, queued_at, id LIMIT 1)
         AND NOT EXISTS (SELECT 1 FROM runs WHERE capsule_line = NEW.capsule_line AND status = 'running');`
 
-/** What the queue needs to find the next Run without reading the queue. */
+/** Columns and indexes by which the queue finds the next Run without reading the whole queue. */
 export const queueTables: ReadonlyArray<string> = [
   // The Run's pool, and the Capsule in whose queue it waits; `NULL` if it may run alongside other Runs of its Capsule.
   `ALTER TABLE runs ADD COLUMN slot_pool TEXT NOT NULL DEFAULT 'runs'`,
@@ -43,8 +43,8 @@ export const queueTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_claimable_of_subject ON runs (slot_pool, ${drift}, workspace_id, ${subject}, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,
   `CREATE INDEX runs_queued_of_workspace ON runs (workspace_id, queued_at, id) WHERE status = 'queued'`,
-  // When each Workspace, and each subject in it, last started a Run: a number that only increases, so turns do not depend on a
-  // clock.
+  // The number of the last Run that each Workspace, and each subject in it, started: it only increases, so turns do not depend on
+  // a clock.
   `CREATE TABLE run_turns (
     turn INTEGER PRIMARY KEY AUTOINCREMENT,
     slot_pool TEXT NOT NULL,

@@ -4,8 +4,7 @@ const index = (table: string, name: string, columns: string, where?: string) =>
 const ended = "finished_at IS NOT NULL"
 
 /**
- * What a retention pass has removed so far, kept until its audit events are written; and indexes for finding what is old enough
- * and what refers to a record.
+ * Counts of a retention pass, kept until its audit events are written; and indexes for finding old records and their references.
  */
 export const retentionTables: ReadonlyArray<string> = [
   `CREATE TABLE retention_tallies (

@@ -1,13 +1,14 @@
 /**
- * Who executes a Run, and the positions of its sequences.
+ * The owner of a Run's execution, and the positions of its sequences.
  *
  * - `fence`: increases with every claim and never decreases; a claim under an earlier fence can no longer write anything
- * - `pool`: the pool of runners for the Run; `local` is this process, and so far every Run is in it
- * - `lease_seconds`, `start_acknowledged_at`: how long the owner may be silent, and when it was allowed to start the tool. For
- *   owners on other machines; not used by `local`, whose lease is the lock on the data folder
+ * - `pool`: the pool of runners for the Run; `local` is this process
+ * - `lease_seconds`, `start_acknowledged_at`: the time that the owner may be silent, and the time at which it was allowed to
+ *   start the tool. Only for owners on other machines; `local` does not use them, because its lease is the lock on the data
+ *   folder
  * - `last_event_seq`, `last_log_seq`: the last numbers given to events and log lines
  * - `last_event_batch`, `last_log_batch`: the last batches accepted under the current fence
- * - `log_ended_at`: when the log was completed; `NULL` while more lines may follow
+ * - `log_ended_at`: the time at which the log was completed; `NULL` while more lines may follow
  */
 export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`,
@@ -29,7 +30,7 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,
-  // What settlement needs to know from the preparation of an execution: ids and digests, never a secret.
+  // Facts from the preparation of an execution that settlement needs: ids and digests, never a secret.
   `CREATE TABLE run_preparations (
     run_id TEXT NOT NULL REFERENCES runs (id),
     fence INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /** The ledger of operations, with their streams and results. */
 export const runTables: ReadonlyArray<string> = [
-  // `spec` is what the Run has to do, `evidence` what reviewers see; neither contains a secret.
+  // `spec` is the task of the Run, `evidence` is for reviewers; neither contains a secret.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -62,7 +62,7 @@ export const runTables: ReadonlyArray<string> = [
     state TEXT NOT NULL,
     saved_at TEXT NOT NULL
   )`,
-  // What a finished Run passes to its coordinator before the initial commit.
+  // The result that a finished Run passes to its coordinator before the initial commit.
   `CREATE TABLE run_results (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     result TEXT NOT NULL,
@@ -94,27 +94,26 @@ export const runTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** What the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
+/** The values that the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
 /** The dependencies and shares that a plan took values from, as JSON; `NULL` for plans created before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
- * The version of the secret rule under which a plan was created, and why an Output is private although its module does not mark
- * it sensitive; `NULL` in rows written before this column existed.
+ * The version of the secret rule under which a plan was created, and the reason why an Output is private although its module does
+ * not mark it sensitive; `NULL` in rows written before this column existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
   `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
 ]
 
-/** Why a plan was requested; `NULL` for the newest commit. */
+/** The purpose of a plan; `NULL` for the newest commit. */
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * How the module of a Run was isolated, and what it could reach; `NULL` before it executes, and in rows written before this
- * column existed.
+ * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before this column existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
@@ -144,8 +143,8 @@ export const logRemovalColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The execution profile of a Run, by name and by digest; and for an apply, whether the tool itself succeeded (1) or not (0),
- * whatever happened afterwards. `NULL` until that is known, and in rows written before this column existed.
+ * The execution profile of a Run, by name and by digest; and for an apply, the result of the tool itself (1 for success, 0 for
+ * failure), without anything that followed. `NULL` before the result, and in rows written before this column existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,
@@ -154,8 +153,8 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * What a plan or a drift check found, item by item, apart from the rest of the evidence: it can be large, and lists do not show
- * it. Drift checks keep its length.
+ * The findings of a plan or a drift check, item by item, apart from the rest of the evidence: they can be large, and lists do not
+ * show them. Drift checks keep the number of findings.
  */
 export const planDetailColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN plan_details TEXT NOT NULL DEFAULT '{}'`,

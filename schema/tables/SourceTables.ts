@@ -12,7 +12,7 @@ export const deferredSyncTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** Sources, their immutable snapshots, and what was found in them. */
+/** Sources, their immutable snapshots, and the results of scanning them. */
 export const sourceTables: ReadonlyArray<string> = [
   `CREATE TABLE sources (
     id TEXT PRIMARY KEY NOT NULL,
@@ -51,7 +51,7 @@ export const sourceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX source_snapshots_by_source ON source_snapshots (source_id, created_at, id)`,
   `CREATE INDEX source_snapshots_by_archive ON source_snapshots (archive_digest)`,
-  // `module_scan` is the whole scan of the module, for what plan and apply need (local modules, exact defaults).
+  // `module_scan` is the whole scan of the module; plan and apply need it (local modules, exact defaults).
   `CREATE TABLE compatibility_reports (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -81,7 +81,7 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** Every lane in use: each Source's default lane, and those adopted by existing Capsules. */
+/** Every lane in use: each Source's default lane, and the lanes that existing Capsules adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
@@ -121,7 +121,7 @@ export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source no longer starts anything and is not listed; Capsules that are no longer in service may still name it. */
+/** A removed Source no longer starts anything and is not listed; ended Capsules may still refer to it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]
 
 /** Refs whose plans may open private data, as a JSON list. */

@@ -2,7 +2,7 @@
 const newestOfLane = `(SELECT s.id FROM source_snapshots s WHERE s.source_id = capsules.source_id
   AND s.ref = capsules.adopted_ref AND s.path = capsules.adopted_path ORDER BY s.created_at DESC, s.id DESC LIMIT 1)`
 
-/** The producer's own name for the Output that a dependency uses; a share may rename it. */
+/** The producer's own name for the Output of a dependency; a share may rename it. */
 const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extract(e.value, '$.from') ELSE
   (SELECT json_extract(o.value, '$.name') FROM output_shares s, json_each(s.outputs) o
     WHERE s.producer_capsule_id = producer.id AND s.to_workspace_id = d.workspace_id AND s.status = 'active'
@@ -12,7 +12,7 @@ const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extr
 const consumedOutput = `json_extract(e.value, '$.from')`
 const filledInput = `json_extract(e.value, '$.to')`
 
-/** What each consumer's last apply was planned with, inferred from timestamps. */
+/** The inputs of each consumer's last apply, inferred from timestamps. */
 const earlierInputs = (input: string, output: string, name: string, from: string, mode: string) => `
   INSERT INTO consumed_inputs (capsule_id, dependency_id, input, producer_capsule_id, output, name, state_version_id)
   SELECT d.consumer_capsule_id, d.id, ${input}, d.producer_capsule_id, ${output}, ${name}, given.id
@@ -27,7 +27,7 @@ const earlierInputs = (input: string, output: string, name: string, from: string
   WHERE d.mode ${mode} 'remote_state' AND ${name} IS NOT NULL`
 
 /**
- * Why a Capsule is stale, as JSON, and what it was applied with: which producer StateVersion each of its inputs came from.
+ * The reasons why a Capsule is stale, as JSON, and the inputs of its last apply: the producer StateVersion of each input.
  * `inputs_compared` is 0 until the service has compared the inputs of applies that predate this column.
  */
 export const staleTables: ReadonlyArray<string> = [

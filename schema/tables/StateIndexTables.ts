@@ -8,9 +8,9 @@ const versions = (columns: string) => `${columns}
     ended_by_run_id TEXT,`
 
 /**
- * What StateVersions contain, without values, so that listing a state does not require opening it. `state_indexes` has a row for
- * each one that has been read; one without a row has yet to be read. Digests are keyed. Run ids are not foreign keys: a Run may
- * be removed before what it changed.
+ * The contents of StateVersions without values, so that listing a state does not require opening it. `state_indexes` has a row
+ * for each StateVersion that has been read; the service has yet to read a StateVersion without a row. Digests are keyed. Run ids
+ * are not foreign keys: a Run may be removed before the objects that it changed.
  */
 export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE TABLE state_indexes (
@@ -48,15 +48,15 @@ export const stateIndexTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Earlier releases stored secret instance keys. Which keys are secret, only the sealed states show; until they have been read,
- * nothing is shown of a Capsule with any key.
+ * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret; until the service has read
+ * them, it hides every resource of a Capsule that has instance keys.
  */
 export const uncheckedKeys: ReadonlyArray<string> = [
   `UPDATE state_indexes SET outcome = 'unchecked' WHERE outcome = 'indexed' AND capsule_id IN (
     SELECT capsule_id FROM resource_versions WHERE address LIKE '%["%' OR origin LIKE '%["%')`
 ]
 
-/** Where an object began before it moved, and whether it is tainted; objects that were read earlier have neither until they change. */
+/** The first address of an object that moved, and its taint; objects that were read earlier have neither until they change. */
 export const movedObjectColumns: ReadonlyArray<string> = [
   `ALTER TABLE resource_versions ADD COLUMN origin TEXT`,
   `ALTER TABLE resource_versions ADD COLUMN tainted INTEGER NOT NULL DEFAULT 0`,

@@ -23,9 +23,9 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, `invitation_proof` what its link proves about the address.
- * `provisioned_memberships` holds the memberships that follow sign-in rules; `role` is `NULL` once the rules have ended the
- * membership.
+ * `invitation_id` is the invitation that a new account accepts, `invitation_proof` the property of the address that its link
+ * proves. `provisioned_memberships` contains the memberships that follow sign-in rules; `role` is `NULL` once the rules have
+ * ended the membership.
  */
 export const provisioningTables: ReadonlyArray<string> = [
   `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_id TEXT`,

@@ -10,7 +10,7 @@ export const vaultTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     wrapped_at TEXT NOT NULL
   )`,
-  // Only the active key of each record kind and Workspace seals; retired ones only open.
+  // Only the active key of each record kind and Workspace seals; retired keys only open.
   `CREATE UNIQUE INDEX vault_data_keys_active ON vault_data_keys (record_kind, workspace_id) WHERE status = 'active'`,
   `CREATE INDEX vault_data_keys_by_master ON vault_data_keys (master_key_id)`
 ]
@@ -37,8 +37,8 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
 }
 
 /**
- * A long value split into parts, each sealed separately: `value` holds what is stored in its place. Nothing reads or writes more
- * than one part at a time.
+ * A long value split into parts, each sealed separately; `value` is the text that the record stores in place of the long value.
+ * Nothing reads or writes more than one part at a time.
  */
 export const sealedPartTables: ReadonlyArray<string> = [
   `CREATE TABLE sealed_parts (

@@ -1,4 +1,4 @@
-/** When, by whom and why automation was paused in a Workspace; `NULL` while automation is running. */
+/** The time, author and reason of an automation pause in a Workspace; `NULL` while automation is running. */
 export const automationColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN automation_paused_at TEXT`,
   `ALTER TABLE workspaces ADD COLUMN automation_paused_by TEXT`,
