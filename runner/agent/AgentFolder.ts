@@ -19,7 +19,7 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** No Run lasts through more key rotations than this. */
+/** No Run lasts longer than this many key rotations. */
 const mostFormer = 16
 /** At the usual key lifetime, this covers more than two years. */
 const mostReplaced = 32
@@ -69,24 +69,24 @@ export const storedAgent = (path: string) => ({
 })
 
 /**
- * What an agent keeps on its disk; mode 0700.
+ * The agent's files on its disk; mode 0700.
  *
  * - `identity`: `none` before enrolment
  * - `keys`: created and stored on first use. Read from disk every time, since another process of this agent may have replaced
  *   them
- * - `dateKeys`: records the given date for keys that have none yet
- * - `nextKeys`: their replacements, from when they are created until the server has accepted them
+ * - `dateKeys`: records the given date for keys that have no date yet
+ * - `nextKeys`: their replacements, from their creation until the server has accepted them
  * - `prepareKeys`: creates next keys, unless they exist
  * - `dropNextKeys`: stops announcing them
- * - `takeNextKeys`: makes them the agent's keys; the previous ones only open what was sealed for them, until `forgetFormer`, and
- *   sign for a restored server that does not know any newer ones
+ * - `takeNextKeys`: makes them the agent's keys; the previous keys only open messages that were sealed for them, until
+ *   `forgetFormer`, and sign for a restored server whose records contain no newer keys
  *
  * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
- * the next keys have changed by then.
+ * the next keys have changed in the meantime.
  *
  * - `forgetFormer`: only while no process of this agent holds a Run
- * - `lock`: waits a moment, because a command may briefly hold it to see whether it is free; `false` while another process is
- *   taking jobs with this folder. A draining process releases it first
+ * - `lock`: waits a moment, because a command may briefly hold it to see if it is free; `false` while another process is taking
+ *   jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -168,7 +168,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the current keys and removes the next ones, if these are still the ones given. */
+        /** Changes the current keys and removes the next keys, if these are still the given keys. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

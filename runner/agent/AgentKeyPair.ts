@@ -6,9 +6,9 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
  *
  * - `madeAt`: absent in files from a release that did not replace its keys
- * - `former`: replaced keys, for opening what was sealed for them earlier
- * - `replaced`: earlier signing keys, and announced ones that were never adopted, newest first. A server restored from a backup
- *   may know only one of them
+ * - `former`: replaced keys, for opening messages that were sealed for them earlier
+ * - `replaced`: earlier signing keys, and announced keys that were never adopted, newest first. A server restored from a backup
+ *   may have only one of these keys
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -21,7 +21,7 @@ export const StoredKeys = Schema.Struct({
 })
 export type StoredKeys = typeof StoredKeys.Type
 
-/** Signs for the agent. */
+/** The key with which the agent signs. */
 export type Signer = Pick<StoredKeys, "sign">
 
 const rawPublic = (key: CryptoKey) =>
@@ -62,7 +62,7 @@ export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> 
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
   })
 
-/** The keys that open what was sealed for this agent: the current one, then the previous ones. */
+/** The keys that open messages for this agent: the current key, then the previous keys. */
 export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
   Effect.promise(() =>
     Promise.all(
@@ -76,7 +76,7 @@ const fromBase64Url = (encoded: string) => new Uint8Array(Buffer.from(encoded, "
 export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "Ed25519", false, ["verify"]))
 
-/** Whether this message was signed by the holder of an Ed25519 key. */
+/** True if the holder of an Ed25519 key signed this message. */
 export const isSignedWith = (key: CryptoKey, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.promise(() => crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), new TextEncoder().encode(text)))
 

@@ -13,7 +13,7 @@ export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    /** The keys that open what was sealed for this agent, as currently stored on its disk. */
+    /** The keys that open messages for this agent, as currently stored on its disk. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
      * Opens a whole message and returns the keys that opened it. Tries the keys that opened the last message first, since the
@@ -26,9 +26,9 @@ export class AgentParty extends Context.Service<
       { readonly bytes: Uint8Array; readonly keys: ReadonlyArray<CryptoKey> },
       AgentFolderUnusable | NotSealedForThis
     >
-    /** The key that outgoing data is sealed to. */
+    /** The key to which outgoing data is sealed. */
     readonly serverKey: CryptoKey
-    /** Whether this offer is addressed to this agent and comes from the server whose keys were pinned at enrolment. */
+    /** True if this offer is addressed to this agent and comes from the server whose keys were pinned at enrolment. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
     readonly received: (claim: RunClaim, kind: SealedKind) => SealedFor
     readonly sent: (claim: RunClaim, kind: SealedKind) => SealedFor
@@ -42,7 +42,7 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
     // Read the next keys first: if they are adopted in the meantime, they appear among the current ones.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // The server seals to the next keys as soon as it accepts them, and another process of this agent may not know that yet.
+    // The server seals to the next keys as soon as it accepts them, possibly before this process has seen the change.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

@@ -16,7 +16,7 @@ import { uploadStates } from "./StateUploads.ts"
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
-/** Asks an apply's tool to stop early enough to save its state. A plan is simply killed, by the guard. */
+/** Interrupts an apply's tool early enough to save its state. A plan has no state to save, so the guard kills it. */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
   Effect.sleep(betweenLooks).pipe(
     Effect.andThen(
@@ -28,8 +28,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Durably records the start of an apply before the tool runs: on the server, and here in the Run's record. Once the start is
- * permitted, the run folder also holds a durable note of it.
+ * Durably records the start of an apply before the tool runs: on the server and in the Run's record on this disk. Once the start
+ * is permitted, the run folder also holds a durable note of it.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -38,7 +38,7 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     yield* accepted
     handle.stage = "started"
     const started = line.start(handle.room.claim).pipe(
-      // The Run was given to somebody else, or must not be started: the server's message has the reason.
+      // The Run belongs to another agent, or must not be started: the server's message has the reason.
       Effect.mapError(({ message }) => notRecorded(message)),
       Effect.timeoutOrElse({
         duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
@@ -99,8 +99,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server reports that the Run no longer belongs to this agent. A tool that may be changing something is asked to stop first,
- * so that it can save its state; it is killed no later than the end of its lease.
+ * The server reports that the Run no longer belongs to this agent. A tool that may be changing something is interrupted first, so
+ * that it can save its state; it is killed no later than the end of its lease.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -111,7 +111,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** If the server does not accept it, this is the only copy. */
+/** If the server does not accept it, the local copy is the only copy. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>
@@ -121,7 +121,9 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** All work on a Run stops once it no longer belongs to this agent; the agent then submits what is left, or forgets it. */
+/**
+ * All work on a Run stops once it no longer belongs to this agent; the agent then submits the remaining evidence, or removes it.
+ */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -141,7 +143,7 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
 const keptAfter = "20 millis"
 
 /**
- * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Anything the
+ * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Data that the
  * server already has need not be kept, and until the server has the result, the run folder holds the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
@@ -149,7 +151,7 @@ const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult
   handle.stage = "ended"
   const kept = Effect.all([fresh.kept, Effect.flatMap(spool.last, spool.flushed)], { concurrency: "unbounded" }).pipe(
     Effect.andThen(room.end(fresh.result)),
-    // Its folder must not be removed while it is being written to.
+    // The folder must not be removed during a write to it.
     Effect.uninterruptible
   )
   const keeping = yield* Effect.forkChild(Effect.andThen(Effect.sleep(keptAfter), untilDiskTakesIt(kept)))
@@ -172,14 +174,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // A refused report does not kill an apply's tool: the server's order follows, and without one the tool stops when the
-            // lease ends.
+            // A refused report does not kill an apply's tool: the server's order follows, and if no order arrives, the tool stops
+            // when the lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )
           )
         )
-        // A Run that cannot be prepared may get here before its acceptance has completed.
+        // A Run that cannot be prepared may reach this line before its acceptance has completed.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
@@ -187,7 +189,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** A Run left behind by a previous process, once the server has said who owns it. */
+/** Handles a Run that a previous process left, once the server has reported who owns it. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

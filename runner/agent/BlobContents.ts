@@ -15,7 +15,7 @@ const compress = promisify(zstdCompress)
 
 const level = 3
 
-/** Anything up to this size is processed faster than it can be handed to a thread. */
+/** The calling thread compresses anything up to this size faster than it could hand it to another thread. */
 const mostAtOnce = mostCarriedBytes
 
 /** Compresses contents that are sealed as a whole. */
@@ -31,15 +31,15 @@ export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {
 const mebibyte = 1024 * 1024
 const unpackedAtOnce = mebibyte
 
-/** Level 3 looks back 2 MiB at most. A frame that asks for more would make the reader allocate it. */
+/** Level 3 looks back 2 MiB at most. The reader would allocate a larger window for a frame that requests it. */
 const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Anything up to this size may be as small as it likes when packed. */
+/** Contents up to this size may have any compression ratio. */
 const mostOfAnyRatio = 64 * mebibyte
-/** A few kilobytes can unpack to a gigabyte; states and outcomes differ from object to object, so they never do. */
+/** A few kilobytes can unpack to a gigabyte; states and outcomes never compress this well, because their objects differ. */
 const largestRatio = 1024
 
-/** The size to which a file of this packed size may unpack, if its kind may have `most` bytes. */
+/** The maximum unpacked size of a file of this packed size; `most` is the limit of its kind. */
 export const mostUnpackedFrom = (packedBytes: number, most: number): number =>
   Math.min(most, Math.max(mostOfAnyRatio, packedBytes * largestRatio))
 
@@ -49,8 +49,8 @@ const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * The length of a frame's contents according to its header, which must be contained entirely in these first bytes: `none` if the
- * header does not state it. Fails for any other bytes.
+ * The length of a frame's contents according to its header, which these first bytes must contain entirely: `none` if the header
+ * has no length. Fails for bytes that are no frame.
  */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
@@ -72,7 +72,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
   }
 }
 
-/** Unpacks what is written to it, piece by piece: the next piece is produced once the previous one has been taken. */
+/** Unpacks written bytes piece by piece: it produces the next piece after the reader has taken the previous piece. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
     Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })),
@@ -109,7 +109,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** Returns the output for some bytes before any others are written. */
+  /** Returns the output for these bytes before the next write. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -123,15 +123,15 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Node stops after the first frame; Bun carries on with whatever follows it.
+  // Node stops after the first frame; Bun continues with the following bytes.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
- * The reverse, piece by piece, so that neither form is held in memory as a whole. Fails beyond `maxBytes`, and when the contents
- * do not have the length they state, which is passed to `begins`. A frame that states no length and is cut short goes unnoticed
- * here: the caller compares the digest of the contents, or reads them to their own end.
+ * Unpacks piece by piece, so that neither form is held in memory as a whole. Fails beyond `maxBytes`, and when the contents do
+ * not have the length in their header, which is passed to `begins`. It does not detect the truncation of a frame without a
+ * length: the caller compares the digest of the contents, or reads them to their own end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -174,8 +174,8 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory: in one go if they are small and state their length. A damaged frame, or one followed by another
- * with contents, does not unpack to that length. Other trailing bytes go unnoticed.
+ * Unpacks contents in memory: in one step if they are small and their header has a length. A damaged frame, or a frame followed
+ * by another frame with contents, does not unpack to that length. Other trailing bytes are not detected.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,
@@ -192,7 +192,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
 })
 
-/** Unpacks contents into one array. If they state their length, there is never a second copy of them. */
+/** Unpacks contents into one array. If their header has a length, the contents are never copied. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number

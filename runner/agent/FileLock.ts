@@ -4,8 +4,7 @@ import { Effect, type Scope } from "effect"
 const exclusiveWithoutWaiting = 2 | 4
 
 /**
- * Locks a file until the Scope closes or this process exits, for whatever reason. Returns `false` while another process holds the
- * lock.
+ * Locks a file until the Scope closes or this process exits for any reason. Returns `false` while another process holds the lock.
  */
 export const takeFileLock = Effect.fnUntraced(function* (file: string): Effect.fn.Return<boolean, never, Scope.Scope> {
   // Loaded only when needed: a service without an agent's folder also runs on platforms that lack these calls.

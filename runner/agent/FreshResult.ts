@@ -9,8 +9,8 @@ import { sealedInMemory } from "./SealedBlob.ts"
 import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./SealedFile.ts"
 
 /**
- * A sealed result. Small files are in memory and are sent while `kept` writes them to disk, since a busy disk is slower than the
- * server. Large ones are already on disk.
+ * A sealed result. Small files are in memory and are sent while `kept` writes them to disk, because a busy disk is slower than
+ * the server. Large files are already on disk.
  */
 export interface FreshResult {
   readonly result: SealedResult
@@ -18,7 +18,7 @@ export interface FreshResult {
   readonly kept: Effect.Effect<void, RunFileFailed>
 }
 
-/** The files of a result, in the form in which they are sent. */
+/** The files of a result in the form that the agent sends. */
 const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArray<SentFile> =>
   (
     [
@@ -74,7 +74,7 @@ export const freshResult = (files: {
   }
 }
 
-/** What an earlier process of the agent left on disk. */
+/** Files of a result that an earlier process of the agent left on disk. */
 export const storedResult = (result: SealedResult): FreshResult => ({
   result,
   files: filesOf(result),

@@ -17,7 +17,7 @@ import { sealedStream } from "./SealedFile.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A decrypted job, without its state and plan file. `keys` opened it, and also open the files its offer carries. */
+/** A decrypted job, without its state and plan file. `keys` opened it, and also open the files in its offer. */
 export type OpenedJob = { readonly keys: ReadonlyArray<CryptoKey> } & (
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -65,8 +65,8 @@ const messageOf = (problem: unknown): string =>
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
 /**
- * Restores the secret files that came with the job, and places the others where the runner finds them. The server provides none
- * for a Run that is not `accepted`.
+ * Restores the secret files of the job, and places the other files where the runner finds them. The server sends none for a Run
+ * that is not `accepted`.
  */
 const withFiles = Effect.fnUntraced(function* (
   room: RunRoom,
@@ -114,8 +114,8 @@ const nothing = Redacted.make(new Uint8Array(0))
 type State = Redacted.Redacted<Uint8Array>
 
 /**
- * Writes the state of an apply to disk as soon as it is known: a state that the tool could only print exists nowhere else. Once
- * on disk, it can be submitted, whatever happens to the Run.
+ * Writes the state of an apply to disk as soon as the tool reports it: if the tool could only print the state, no other copy
+ * exists. Once the state is on disk, the agent can submit it regardless of the Run's fate.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   const scope = yield* Effect.scope
@@ -194,7 +194,7 @@ const sealedText = (room: RunRoom, result: JobResult) =>
 export const sealedResult = (room: RunRoom, result: JobResult) =>
   Effect.map(sealedText(room, result), (outcome) => freshResult({ outcome }))
 
-/** The results of a Run exist only here, so sealing waits for disk space. */
+/** No other copy of a Run's results exists, so sealing waits for disk space. */
 export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   write.pipe(
     Effect.tapError((problem) => Effect.logError(`The result of a Run cannot be written yet. ${messageOf(problem)}`)),
@@ -202,8 +202,8 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
   )
 
 /**
- * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: whether the
- * lease had run out; if it had, a plan or a drift check that failed did so because its tool was killed.
+ * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: true if the
+ * lease had run out; a plan or a drift check then failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,

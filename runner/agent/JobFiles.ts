@@ -15,12 +15,12 @@ import type { RunRoom } from "./RunRoom.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
 
-/** A file of a job is missing, or is not the one that the job names. */
+/** A file of a job is missing, or its digest differs from the job's. */
 export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
   message: Schema.String
 }) {}
 
-/** How many snapshots and builds are kept for later Runs, besides recent ones. A Run may not use more at once. */
+/** Number of snapshots and builds kept for later Runs, in addition to recent files. A Run may not use more at once. */
 const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>
@@ -29,8 +29,8 @@ const refuseOther = (found: string, wanted: string, what: string) =>
     : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
- * The files that jobs name, on the agent's disk. Missing ones are fetched once the Run is `accepted`. Snapshots and builds are
- * kept under their digests for later Runs, up to a limit; secret files are opened in memory only.
+ * The files of jobs, on the agent's disk. Missing files are fetched once the Run is `accepted`. Snapshots and builds are kept
+ * under their digests for later Runs, up to a limit; secret files are opened in memory only.
  */
 export class JobFiles extends Context.Service<
   JobFiles,
@@ -42,7 +42,7 @@ export class JobFiles extends Context.Service<
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** Taken from the offer itself if it carries the file, opened with the `keys` of its job. */
+    /** Returns the file from the offer if the offer contains it, opened with the `keys` of its job. */
     readonly secret: (
       room: RunRoom,
       offer: JobOffer,
@@ -85,7 +85,7 @@ export class JobFiles extends Context.Service<
         yield* accepted
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
-        // Its digest covers the contents, so it is computed and compared here.
+        // The digest covers the contents, so it is computed and compared after unpacking.
         yield* snapshots.open(digest)
         yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)

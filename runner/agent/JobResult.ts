@@ -4,8 +4,8 @@ import { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "../execution/
 import { RunnerFailure } from "../execution/RunnerFailure.ts"
 
 /*
- * What an agent sends when a job is over, sealed for the server. The plan file and the state are separate blobs, so they are left
- * out here (`planFile` empty, `state` absent) and put back by the receiver.
+ * The message that an agent sends when a job is over, sealed for the server. The plan file and the state are separate blobs, so
+ * the message omits them (`planFile` empty, `state` absent) and the receiver restores them.
  */
 
 const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kind: Kind, outcome: Outcome) =>
@@ -13,9 +13,9 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
 
 /**
  * - `ended`: the tool ran, or had nothing to do; the outcome has the details
- * - `failed`: there is no outcome; for an apply it means that the tool was not started and nothing was changed
- * - `left`: the tool stopped along with its agent or its lease, and the Run still belongs to the agent. Reports what an apply
- *   left; `null` if its tool was never started. A plan or a drift check changed nothing and starts over
+ * - `failed`: there is no outcome; for an apply this means that the tool was not started and nothing was changed
+ * - `left`: the tool stopped along with its agent or its lease, and the Run still belongs to the agent. Reports the files that an
+ *   apply left; `null` if its tool was never started. A plan or a drift check changed nothing and starts over
  */
 export const JobResult = Schema.Union([
   ended("plan", PlanOutcome),

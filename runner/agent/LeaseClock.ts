@@ -1,6 +1,9 @@
 import { bootSeconds } from "./BootClock.ts"
 
-/** A point in time on two clocks: one advances during suspend, the other has a finer resolution. The wall clock is never used. */
+/**
+ * A point in time on two clocks: one clock advances during suspend, the other has a finer resolution. The wall clock is never
+ * used.
+ */
 export interface Moment {
   readonly boot: number
   readonly monotonic: number
@@ -23,21 +26,21 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** Uses whichever clock has advanced more: it is better for a lease to end too early than too late. */
+/** Uses the clock that has advanced more: a lease should end too early rather than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
-/** When a tool is stopped, in seconds from the start of its lease. */
+/** The times at which a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
   /** One SIGINT, so that it can save its state and exit. */
   readonly interruptAfter: number
-  /** The tool is killed, whatever it is doing. */
+  /** The tool is killed, no matter what it is doing. */
   readonly killAfter: number
 }
 
 /**
- * For a typical lease: ten minutes from the SIGINT to the kill, and two from the kill to the end of the lease; a short one is
- * divided in proportion.
+ * For a typical lease: ten minutes from the SIGINT to the kill, and two minutes from the kill to the end of the lease; the
+ * margins of a short lease are proportional.
  */
 const margin = { seconds: 120, part: 0.2 }
 const grace = { seconds: 600, part: 0.3 }
@@ -55,7 +58,7 @@ export interface Lease {
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** Whether the tool was required to be dead at any point, whatever has been granted since. */
+  /** True if the lease was ever over, even if the server has extended it since; the tool should have been killed then. */
   readonly wasOver: () => boolean
   /** The time by which the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number

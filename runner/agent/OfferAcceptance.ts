@@ -6,16 +6,16 @@ import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import { ServerLine } from "./ServerLine.ts"
 
-/** How much of an offer's lease must remain for processes to start under it. */
+/** Minimum remaining part of an offer's lease for processes to start under it. */
 const leastOfOffer = 10
 
 /**
  * An offer that is being accepted.
  *
- * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh, this deadline falls
- *   before the offer goes to another agent, so a plan or a drift check does not wait for the acceptance
- * - `accepted`: the server knows that this agent has accepted the Run; its lease begins
- * - `begun`: both of these, or what prevents them
+ * - `mayStart`: the guard has the time by which the processes of the Run have to be dead. While the offer is fresh, this deadline
+ *   is earlier than the server's next offer of the Run, so a plan or a drift check does not wait for the acceptance
+ * - `accepted`: the server has recorded that this agent accepted the Run; its lease begins
+ * - `begun`: completes after both, or fails with the reason that prevents them
  */
 export interface OfferAcceptance {
   readonly mayStart: Effect.Effect<void>
@@ -39,7 +39,7 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // An apply whose first processes were killed because the offer was too old would be marked as failed, so it waits for its
+  // If the first processes of an apply were killed because its offer was too old, the apply would fail, so an apply waits for its
   // acceptance.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })

@@ -18,14 +18,14 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /**
- * Entries in quick succession are sent together, unless a whole batch is waiting: each request is a commit on the server, and the
- * tool may need the CPU.
+ * Entries in quick succession are sent together unless a whole batch is waiting, because each request is a commit on the server,
+ * and the tool may need the CPU.
  */
 const gathering = "50 millis"
 
 /**
- * Sends the spool's entries as they arrive, until interrupted. A report already under way then carries on in `scope`: cutting it
- * off would close the connection and send the report again.
+ * Sends the spool's entries as they arrive, until interrupted. A report that has begun then continues in `scope`, because an
+ * interruption would close the connection and send the report again.
  */
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
@@ -34,7 +34,7 @@ export const sendReports = Effect.fnUntraced(function* (
   const { room, spool } = handle
   const line = yield* ServerLine
   const report = Effect.fnUntraced(function* (batch: ReportBatch) {
-    // The disk copy covers a dropped connection; sending does not wait for it.
+    // The disk copy protects against a dropped connection, so sending does not wait for it.
     const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
     const [acknowledged] = yield* both
     yield* spool.acknowledged(acknowledged)
@@ -50,7 +50,7 @@ export const sendReports = Effect.fnUntraced(function* (
   }
 })
 
-/** Sends the rest of the spool, which is no longer appended to, except for the last batch: that goes with the result. */
+/** Sends the rest of the spool except for the last batch, which goes with the result. Nothing appends to the spool any more. */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
   const line = yield* ServerLine
   yield* reported
@@ -76,7 +76,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of a finished Run. None of it is removed before the server has stored it. */
+/** Delivers the result of a finished Run. The agent removes nothing of it before the server has stored it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: FreshResult) {
   const line = yield* ServerLine
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
@@ -91,15 +91,15 @@ const neverStarted: LeftOver = {
 }
 
 /**
- * Submits what an apply left after it was settled without this agent. The server allowed the start, so it waits for this even if
- * the tool was never started: in that case the agent says so, provided that its disk proves it.
+ * Submits the evidence that an apply left after it was settled without this agent. The server allowed the start and waits for the
+ * evidence even if the tool was never started; in that case the agent reports so, provided that its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
   if (Option.isSome(left)) return yield* sendLeft(room, left.value)
   if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
-  // A restored server does not know about the Run, and is not missing anything.
+  // A restored server has no record of the Run, and needs nothing from it.
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 
@@ -114,5 +114,5 @@ const sendLeft = Effect.fnUntraced(function* (room: RunRoom, left: LeftOver) {
   yield* line.handIn(room.claim, { ...file, kind: "left_over" })
 })
 
-/** Completes with what to do when the server says that the Run no longer belongs to this agent. */
+/** Completes with the server's order when the server reports that the Run no longer belongs to this agent. */
 export const endedBy = ({ ended }: RunHandle) => Deferred.await(ended)

@@ -5,19 +5,19 @@ import type { Lease } from "./LeaseClock.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import type { Spool } from "./Spool.ts"
 
-/** How the server ended this agent's authority over a Run. */
+/** The order with which the server ended this agent's authority over a Run. */
 export type Ended = "hand_in" | "discard"
 
 /**
  * A Run that this agent holds, from the session's point of view.
  *
- * - `lease`: absent for anything left by a process that has exited, since nothing is running
- * - `isAccepted`: the server knows that this agent has accepted the Run. Until then the lease is that of an offer, and is not
+ * - `lease`: absent for a Run that a previous process left, since nothing is running
+ * - `isAccepted`: the server has recorded that this agent accepted the Run. Until then the lease is that of an offer, and is not
  *   renewed
- * - `confirmed`: the server has stated that the Run still belongs to this agent
- * - `ended`: the server has stated that it does not
+ * - `confirmed`: the server has confirmed that the Run still belongs to this agent
+ * - `ended`: the server has ended this agent's authority over the Run
  * - `stopped`: its tool has exited
- * - `reported`: waits for the report that is in progress
+ * - `reported`: waits for the report in progress
  */
 export interface RunHandle {
   readonly room: RunRoom

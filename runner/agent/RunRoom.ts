@@ -26,7 +26,7 @@ export type SealedResult = typeof SealedResult.Type
  * The progress of a Run.
  *
  * - `accepted`: nothing is sealed yet
- * - `started`: only in rooms from earlier releases. Whether an apply's tool may have been started is recorded in the run folder
+ * - `started`: only in rooms from earlier releases. The run folder records the possible start of an apply's tool
  * - `ended`: the result is sealed and waiting to be sent; this survives a power cut
  */
 export const RunStage = Schema.Union([
@@ -41,7 +41,7 @@ const RecordText = Schema.fromJsonString(RunRecord)
 const encode = Schema.encodeSync(RecordText)
 const decode = Schema.decodeOption(RecordText)
 
-/** What an agent keeps for one execution, in a folder that only this process uses. */
+/** An agent's files for one execution, in a folder that only this process uses. */
 export interface RunRoom {
   readonly claim: RunClaim
   readonly kind: JobKind
@@ -51,7 +51,7 @@ export interface RunRoom {
   readonly sealed: (name: string) => string
   readonly found: RunStage
   /**
-   * Notes that the Run is about to be accepted. The note may be lost in a power cut: the server gives up on a Run that no agent
+   * Records that the Run is about to be accepted. A power cut may lose the record: the server gives up on a Run that no agent
    * reports.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
@@ -93,7 +93,10 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
-/** Creates the room for an offered Run. Nobody owns it before `accept`. `undefined` when this agent already has one. */
+/**
+ * Creates the room for an offered Run. It has no owner before `accept`. `undefined` when this agent already has a room for the
+ * Run.
+ */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
@@ -114,7 +117,7 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * Takes over a room that another process left. `none` while another process is using it; `unreadable` when its contents cannot be
- * read: it is then kept for manual inspection.
+ * read: the agent then keeps it for manual inspection.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -125,8 +128,8 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // What an apply's tool left behind exists only here, whatever has happened to the record. The server knows which parts it
-      // wants.
+      // No other copy exists of the files that an apply's tool left, regardless of the record. The server decides which files it
+      // needs.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))

@@ -2,9 +2,9 @@ import { Effect, Stream } from "effect"
 import { NotSealedForThis, type OpeningKeys, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
 
 /*
- * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, then
- * parts of 1 MiB. Each part is AES-256-GCM under the data key; its number and whether it is the last are in the nonce, so
- * parts cannot be dropped, repeated or swapped.
+ * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, then parts
+ * of 1 MiB. Each part is AES-256-GCM under the data key; its nonce contains its number and a mark for the last part, so that a
+ * part cannot be dropped, repeated or swapped.
  */
 
 const partBytes = 1024 * 1024
@@ -41,8 +41,8 @@ interface Part {
 }
 
 /**
- * Collects bytes into parts of equal size, copying each byte once, into two alternating buffers: a part is valid until the next
- * but one.
+ * Collects bytes into parts of equal size, copying each byte once, into two alternating buffers: a part remains valid until the
+ * call after the next.
  */
 class Parts {
   private readonly size: number
@@ -57,8 +57,8 @@ class Parts {
   }
 
   /**
-   * Returns at most one part for a piece no longer than a part: a full part is returned only when more follows, since the last
-   * one has to be marked.
+   * Returns at most one part for a piece no longer than a part: a full part is returned only when more bytes follow, since the
+   * last part has to be marked.
    */
   add(piece: Uint8Array): ReadonlyArray<Part> {
     const full: Array<Part> = []
@@ -91,7 +91,7 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
 
 /**
  * Regroups bytes into parts of equal size. The last part, which may be shorter or empty, is marked. A caller must be done with a
- * part before asking for the next but one.
+ * part before it requests the next but one.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
@@ -124,7 +124,7 @@ export const sealedBodyBytes = (contentBytes: number): number =>
 
 /**
  * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes used for exactly these contents; a sender that repeats
- * parts of a response needs the same key again.
+ * parts of a response needs the same key.
  */
 export const sealBlob = <E, R>(
   key: CryptoKey,

@@ -46,7 +46,7 @@ const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stre
 export const writeSealed = (path: string, sealed: Uint8Array): Effect.Effect<void, RunFileFailed> =>
   Effect.asVoid(written(path, Stream.make(sealed)))
 
-/** Seals a stream into a file. Only sealed bytes reach it, and it is on disk when this returns. */
+/** Seals a stream into a file. Only sealed bytes reach the file, and the file is on disk when this returns. */
 export const sealedStream = <E>(
   path: string,
   key: CryptoKey,

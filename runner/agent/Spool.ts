@@ -21,13 +21,14 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * What an execution reports, kept on the agent's disk until the server has stored it. It survives `kill -9`: an appended entry
- * has been written to the kernel when `append` returns. Whatever is `flushed` also survives a power cut.
+ * The reports of an execution, kept on the agent's disk until the server has stored them. It survives `kill -9`: an appended
+ * entry has been written to the kernel when `append` returns. A `flushed` entry also survives a power cut.
  *
  * - `append`: never fails, and never waits for the connection or a flush
- * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten one
- *   that was not flushed; if the server has stored the longer one, it says so before anything is sent again
- * - `flushed`: this batch and all before it are on disk, unless they have been acknowledged
+ * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten a
+ *   batch that was not flushed; if the server has stored the longer batch, it reports the batch's number before anything is sent
+ *   again
+ * - `flushed`: this batch and all earlier batches are on disk, unless they have been acknowledged
  * - `acknowledged`: the server has stored everything up to this batch
  * - `waiting`: waits until there is something to send
  * - `last`: the number of the last batch, once nothing more will be appended
@@ -45,7 +46,8 @@ export interface Spool {
 const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
 /**
- * Holds the number of the last batch that the server has: the batch's file has been removed, and the number must not be reused.
+ * Contains the number of the last batch that the server has stored: the batch's file has been removed, and the number must not be
+ * reused.
  */
 const storedName = "stored"
 
@@ -63,14 +65,14 @@ const noteStored = (folder: string, number: number) => {
 const fileName = /^(\d{10})\.batch$/
 const nameOf = (number: number) => `${String(number).padStart(10, "0")}.batch`
 
-/** Lines that were left out, and their phase. */
+/** Number and phase of the omitted lines. */
 interface Omitted {
   readonly at: ReportedEntry["at"]
   readonly phase: RunPhase
   lines: number
 }
 
-/** Opens the spool in a folder, which is created if needed. Nothing else may have it open. */
+/** Opens the spool in a folder, which is created if needed. No other spool may be open in the folder. */
 export const openSpool = (
   folder: string,
   limits: SpoolLimits = spoolLimits
@@ -93,7 +95,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   /** The complete batches that are on disk. */
   const durable = new Set<number>()
   for (const number of found) {
-    // Only the last may be torn; a file without an entry was never sent.
+    // Only the last file may be torn; a file without an entry was never sent.
     const { entries, wholeBytes } = cutTorn(pathOf(number))
     if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
     else {
@@ -103,7 +105,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
-  /** The entries of the newest batch, as long as it is the only one: it is sent next, so it need not be read back. */
+  /** The entries of the newest batch while it is the only batch: it is sent next, so it need not be read back. */
   let newest: { readonly number: number; readonly entries: Array<ReportedEntry> } | undefined
   /** Entries that have not been written yet, in order. */
   const pending: Array<EncodedEntry> = []
@@ -142,7 +144,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // The disk is full: retried with the next entry, and before anything is sent.
+      // The disk is full: the write is retried with the next entry, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }
@@ -190,7 +192,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
       for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
         await flush(pathOf(number)).catch((error: unknown) => {
-          // Its file is removed when it is acknowledged.
+          // The acknowledgement removes its file.
           if (closed.has(number)) throw error
         })
         if (closed.has(number)) durable.add(number)

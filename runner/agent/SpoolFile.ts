@@ -4,8 +4,8 @@ import { Option, Schema } from "effect"
 import { ReportedEntry } from "../../schema/agent/AgentJob.ts"
 
 /*
- * A spool file: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash, and whatever
- * follows it, is treated as if it had never existed.
+ * A spool file: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash and all
+ * following lines are ignored.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)
@@ -61,7 +61,7 @@ export const cutTorn = (path: string): ReadEntries => {
 export interface EncodedEntry {
   readonly entry: ReportedEntry
   readonly line: Buffer
-  /** Events are never left out. */
+  /** True for log lines, which may be omitted; events never are. */
   readonly isLine: boolean
 }
 
@@ -75,7 +75,7 @@ export const encoded = (entry: ReportedEntry): EncodedEntry => ({
 export interface OpenSpoolFile {
   readonly count: () => number
   readonly bytes: () => number
-  /** Throws when it cannot be written; the file is then unchanged. */
+  /** Throws when the line cannot be written; the file is then unchanged. */
   readonly append: (line: Buffer) => void
   readonly close: () => void
 }

@@ -16,7 +16,7 @@ const cut = (data: object) =>
     ])
   )
 
-/** The sink of a Run on an agent: its spool, which has stored the entry when this returns. Entries arrive already redacted. */
+/** The sink of a Run on an agent: its spool has stored the entry when this returns. Entries arrive already redacted. */
 export const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
   event: (kind, data) =>
     Effect.all({ at: now, fact: Effect.orDie(decodeFact({ kind, data: cut(data) })) }).pipe(

@@ -3,18 +3,18 @@ import type { JsonPosition, JsonRefusalReason } from "../../schema/json/JsonRefu
 import type { DocumentPiece } from "./DocumentPieces.ts"
 import type { DocumentKind } from "./DocumentReadings.ts"
 
-/** Requests to the thread: a document, and then each further part of its contents. One document is read at a time. */
+/** Requests to the thread: a document, and then each further part of its contents. The thread reads one document at a time. */
 export type DocumentRequest =
   | {
       readonly kind: "read"
       readonly document: DocumentKind
-      /** Moved to the thread. */
+      /** Transferred to the thread. */
       readonly bytes: Uint8Array<ArrayBuffer>
       readonly limits: JsonLimits
     }
   | { readonly kind: "more" }
 
-/** `piece` is followed by more; `end` by nothing. `failed`: the document could not be read for a reason of the thread. */
+/** `piece`: more messages follow; `end`: the last message. `failed`: the thread itself failed, not the document. */
 export type DocumentAnswer =
   | { readonly kind: "piece"; readonly piece: DocumentPiece }
   | { readonly kind: "end" }

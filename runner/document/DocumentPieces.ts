@@ -10,7 +10,7 @@ export type DocumentPiece =
 const heaviestPiece = 10_000
 const charactersOfOne = 64
 
-/** The weight of a value; any number above `most` for a heavier one, which is not read to its end. */
+/** The weight of a value, or some number above `most` for a heavier value, which is not read to its end. */
 const weightOf = (root: unknown, most: number): number => {
   const open: Array<unknown> = [root]
   let weight = 0
@@ -72,12 +72,12 @@ export function* piecesOf(value: unknown): Generator<DocumentPiece> {
 
 type Container = Array<unknown> | Record<string, unknown>
 
-/** An own property under any name, `__proto__` included. */
+/** Defines an own property under any name, including `__proto__`. */
 const define = (target: Record<string, unknown>, key: string, value: unknown): void => {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** The value that its pieces make up, in the order in which they were produced. */
+/** Assembles a value from its pieces, which have to arrive in order. */
 export class DocumentAssembly {
   value: unknown
   readonly #open: Array<Container> = []

@@ -17,7 +17,7 @@ export type PlainStateFile = Omit<StateFile, "outputs"> & {
   readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
 }
 
-/** What each kind of document is read as. */
+/** The result type for each kind of document. */
 export interface DocumentContents {
   /** Any JSON within the limits of the request. */
   readonly json: Schema.Json
@@ -27,7 +27,7 @@ export interface DocumentContents {
   /** Parts of a state. */
   readonly resource: typeof Resource.Type
   readonly instance: typeof Instance.Type
-  /** The Outputs that the tool prints, or those in a state. */
+  /** The Outputs that the tool prints, or the Outputs in a state. */
   readonly outputs: typeof Outputs.Type
   readonly providers: ProviderSchemas
   /** Each string, number and key; numbers keep all their digits. */
@@ -35,7 +35,7 @@ export interface DocumentContents {
 }
 export type DocumentKind = keyof DocumentContents
 
-/** The tools nest documents a few dozen levels deep. */
+/** The tools nest documents at most a few dozen levels deep. */
 const deepest = 1000
 const ofTool = {
   maxDepth: deepest,
@@ -44,17 +44,17 @@ const ofTool = {
   maxStringBytes: Number.POSITIVE_INFINITY
 }
 
-/** Limits of a document that has no others: its size is limited where it is received. */
+/** Limits for documents without specific limits: the receiver limits their size. */
 export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
 
-/** What an agent reports about a Run: a state is one long string in it. */
+/** An agent's report about a Run: a state is one long string in it. */
 export const agentDocumentLimits: JsonLimits = { ...documentLimits, maxNodes: 2_000_000 }
 
 // The parser's own message could quote a value.
 const unreadable = (reason: JsonRefusal["reason"] = "syntax") =>
   new JsonRefusal({ reason, message: "The document does not have the expected form." })
 
-/** The text of a document from the tool, once a scan has found it to be whole and not too deep. */
+/** The text of a document from the tool, after a scan has found it complete and not too deep. */
 const scanned = (bytes: Uint8Array, rewritten: (text: string) => string): Result.Result<string, JsonRefusal> => {
   const text = rewritten(new TextDecoder().decode(bytes))
   const fault = new JsonScanner(text, ofTool).scan()
@@ -95,7 +95,10 @@ type Readings = {
   ) => Result.Result<DocumentContents[K], JsonRefusal>
 }
 
-/** How each kind is read. Every document is scanned before a value is built from it, so a deep one costs no more than its length. */
+/**
+ * The reader of each kind. Every document is scanned before a value is built from it, so a deeply nested document costs no more
+ * than its length.
+ */
 export const documentReadings: Readings = {
   json: decodeJson,
   state,

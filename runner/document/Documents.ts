@@ -10,16 +10,19 @@ import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
 import { DocumentAssembly } from "./DocumentPieces.ts"
 import { type DocumentContents, type DocumentKind, documentLimits, documentReadings } from "./DocumentReadings.ts"
 
-/** The longest document that is read on the thread that answers requests. Reading it takes a few milliseconds. */
+/**
+ * The longest document that is read on the thread that answers requests. Reading a document of this length takes a few
+ * milliseconds.
+ */
 export const longestReadHere = 1024 * 1024
 
-/** The thread keeps memory that a large document needed for as long as it lives, so it ends soon after the last one. */
+/** The thread keeps the memory of a large document until it ends, so it ends soon after the last document. */
 const idleMilliseconds = 2000
 
 const location = () =>
   workerLocation("runner/document/DocumentWorker", () => moduleBeside(import.meta.url, "./DocumentWorker"))
 
-/** A thread of this process that reads one document at a time. It starts when it is needed. */
+/** A thread of this process that reads documents sequentially. It starts when it is needed. */
 class DocumentThread {
   #worker: Worker | undefined
   #resume: ((answer: DocumentAnswer) => void) | undefined
@@ -52,7 +55,7 @@ class DocumentThread {
       this.#resume = (answer) => resume(Effect.succeed(answer))
       const moved = request.kind === "read" ? [request.bytes.buffer] : []
       this.#started().postMessage(request, moved)
-      // An answer that nobody waits for any more must not be taken for that of the next document.
+      // A late answer must not be taken for the answer to the next document.
       return Effect.sync(() => this.stop())
     })
   }
@@ -72,10 +75,10 @@ class DocumentThread {
 }
 
 const thread = new DocumentThread()
-/** One at a time, so that concurrent uploads need the memory of one. */
+/** Sequential, so that concurrent uploads need the memory of only one document. */
 const turns = Semaphore.makeUnsafe(1)
 
-/** The thread has decoded it by the schema of its kind. */
+/** The thread has already decoded it by the schema of its kind. */
 const isContents = <K extends DocumentKind>(_kind: K, _value: unknown): _value is DocumentContents[K] => true
 
 const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
@@ -98,15 +101,15 @@ const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
 })
 
 /**
- * Reads a document of a user, a tool or an agent. A long one is read in another thread, and its contents are copied from there in
- * small pieces, so that nobody else waits for it. Documents of any length are read before a transaction, never inside.
+ * Reads a document of a user, a tool or an agent. Another thread reads a long document and returns its contents in small pieces,
+ * so that no other request waits for it. Documents of any length are read before a transaction, never inside a transaction.
  */
 export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
   kind: K,
   bytes: Uint8Array,
   limits: JsonLimits = documentLimits
 ): Effect.fn.Return<DocumentContents[K], JsonRefusal> {
-  // A document above its limit is refused for its length alone.
+  // A document above its limit is refused because of its length, without being read.
   if (bytes.length <= longestReadHere || bytes.length > limits.maxBytes)
     return yield* Effect.fromResult(documentReadings[kind](bytes, limits))
   return yield* turns.withPermits(1)(

@@ -65,8 +65,8 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 }
 
 /**
- * The Outputs, with those that repeat a secret marked. An Output that has just lost its mark is not compared with its own earlier
- * value.
+ * Returns the Outputs and marks those that repeat a secret. An Output that has just lost its mark is compared with every secret
+ * except its own earlier value.
  */
 const publishableOutputs = Effect.fnUntraced(function* (
   session: RunSession,
@@ -102,13 +102,13 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // After an interrupt the tool still exits with 0 if everything had been done by then.
+  // After an interrupt the tool still exits with 0 if it had already finished everything.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
 }
 
-/** Whether the state shows a change: a new serial, or resources where there was no state. */
+/** True if the state shows a change: a new serial, or resources if there was no state. */
 const isChanged = (base: StateFile | undefined, left: LeftState): boolean =>
   left.problem !== undefined ||
   Option.match(left.found, {
@@ -127,7 +127,7 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** Whether the apply has the packages its plan was created with: either none, or those that the plan's installation left. */
+/** True if the apply has the packages its plan was created with: either none, or the packages that the plan's installation left. */
 const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
   uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))
 
@@ -157,7 +157,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    // A provider's next error may contain something that has only just been created.
+    // A provider's next error may contain a value that the apply has just created.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(failWhenCancelled(session.cancel, "apply")),
@@ -200,7 +200,7 @@ export const executeApply = Effect.fnUntraced(function* (
       `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
     )
   }
-  // Left by an attempt that stopped before its tool started; they would be mistaken for this apply's own.
+  // An attempt that stopped before its tool started may have left these files; they would be mistaken for files of this apply.
   yield* Effect.forEach(
     [paths.journal, paths.checkpoint],
     (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),

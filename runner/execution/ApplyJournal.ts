@@ -8,14 +8,14 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** An entry for a diagnostic that does not name a resource. */
+/** The address of a diagnostic that identifies no resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
   /**
    * - `failed`: the tool has reported the failure, but not yet the reason
    * - `refused`: the reason given by the provider
-   * - `unanswered`: the provider never responded, e.g. because it died, which says nothing about what exists
+   * - `unanswered`: the provider never responded, e.g. because it died; the object may or may not exist
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,
@@ -25,11 +25,14 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** What an apply did, as reported by the tool. */
+/** The operations of an apply, as reported by the tool. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /** Started, but the provider has reported neither completion nor failure: it may or may not exist. */
+  /**
+   * Operations that started, but for which the provider has reported neither completion nor failure: the objects may or may not
+   * exist.
+   */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
@@ -50,7 +53,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // The tool does not always state which resource a diagnostic is about: if it does not, it could be any failed resource.
+  // A diagnostic does not always contain its resource; without a resource, it could concern any failed resource.
   const mentions = (addresses: ReadonlySet<string>, address: string) =>
     addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
@@ -64,7 +67,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   }
 }
 
-/** Whether a state holds the object of a journal's entry. */
+/** True if a state contains the object of a journal's entry. */
 const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | undefined) => {
   const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
   const held = left?.managed?.map(({ address, id }) => ({ id, address: form(address) })) ?? []
@@ -73,9 +76,9 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 }
 
 /**
- * What an unfinished apply may have created that `left` does not contain: operations that never finished, and those completed
- * just before the state that would show them was lost or torn. An encrypted state shows nothing. `addressKey`: the key of the
- * digests in the journal's addresses.
+ * Objects that an unfinished apply may have created and that are not in `left`: operations that never finished, and operations
+ * completed just before the state that would contain them was lost or torn. An encrypted state shows nothing. `addressKey`: the
+ * key of the digests in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,
@@ -89,8 +92,8 @@ export const possiblyCreated = (
 }
 
 /**
- * What remains of `possiblyCreated` once the key of the digests is known. Without the key an object with a secret instance key
- * cannot be found in the state, and is suspected although its creation was reported and stored.
+ * Narrows `possiblyCreated` once the key of the digests is available. Without the key, an object with a secret instance key
+ * cannot be found in the state, so it is reported as possibly created although its creation was reported and stored.
  */
 export const stillSuspected = (
   { completed, possiblyCreated, started }: JournalSummary,
@@ -124,7 +127,7 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
-/** How the tool's diagnostics begin when a call to a plugin was cut off, for example because the plugin died. */
+/** The first words of the tool's diagnostics when a call to a plugin was cut off, for example because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
 const entryOf = (message: ToolMessage): Entry | undefined => {
@@ -145,8 +148,8 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 
 export interface ApplyJournal {
   /**
-   * Records what a message reports about a resource. The note has been written when this returns, and a start is flushed to disk
-   * at once; starts that arrive while the disk is busy share the next flush.
+   * Records a message's report about a resource. The note has been written when this returns, and a start is flushed to disk at
+   * once; starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>

@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
-/** The location of an apply and what it started from: enough to find its state again after a crash. */
+/** The location and starting point of an apply, from which its state can be found after a crash. */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),
   modulePath: Schema.String,

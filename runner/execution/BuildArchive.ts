@@ -14,7 +14,7 @@ const mostBytes = 1024 ** 3
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
-/** Whether a path is such a file of a module, or below such a folder of it. */
+/** True if a path is such a file of a module, or below such a folder of it. */
 const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
   for (let part = path; part !== "."; part = posix.dirname(part)) {
     if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true
@@ -69,7 +69,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   return [...found.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 })
 
-/** Hard links would be stored as links; every entry is stored as a separate file. */
+/** Hides hard links from the archiver, which would store them as links; every entry is stored as a separate file. */
 class NoLinks extends Map<`${number}:${number}`, string> {
   override get(): undefined {
     return undefined

@@ -1,12 +1,12 @@
 import { Deferred, Effect, type Scope } from "effect"
 
-/** The request to stop a run, remembered across its phases. */
+/** The request to stop a run; it applies to all its phases. */
 export interface CancelSignal {
   readonly isRequested: Effect.Effect<boolean>
   readonly requested: Effect.Effect<void>
 }
 
-/** For steps that record what has been done already: they finish whoever asks the run to stop. */
+/** For steps that record completed work: they finish even if somebody cancels the run. */
 export const notCancelled: CancelSignal = { isRequested: Effect.succeed(false), requested: Effect.never }
 
 /** Listens to a job's `cancel` until the Scope closes. */

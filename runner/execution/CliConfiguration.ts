@@ -17,7 +17,7 @@ const subfolders = (folder: string): Effect.Effect<ReadonlyArray<string>> =>
     Effect.orElseSucceed(() => [])
   )
 
-/** The provider addresses (`host/namespace/type`) that a filesystem mirror holds. */
+/** The provider addresses (`host/namespace/type`) in a filesystem mirror. */
 export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   const found: Array<string> = []
   for (const host of yield* subfolders(mirror)) {
@@ -28,7 +28,7 @@ export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   return found
 })
 
-/** Whether a path can appear in a CLI configuration unescaped. */
+/** True if a path can appear in a CLI configuration unescaped. */
 export const isConfigurablePath = (path: string): boolean => plainPath.test(path)
 
 const list = (addresses: ReadonlyArray<string>) => `[${addresses.map((address) => JSON.stringify(address)).join(", ")}]`
@@ -43,7 +43,7 @@ const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArra
 
 /**
  * The only CLI configuration of a run. It always specifies the sources of providers: otherwise the tool would also use plugins
- * from the module's own `terraform.d` folder. A provider held by the mirror is never fetched from the network.
+ * from the module's own `terraform.d` folder. A provider in the mirror is never fetched from the network.
  */
 export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
   ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

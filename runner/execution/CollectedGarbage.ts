@@ -2,8 +2,8 @@ const mebibyte = 1024 * 1024
 const between = 8 * mebibyte
 
 /**
- * Node provides a call for this only if started with `--expose-gc`; the call would stop everything else, so Node is left to
- * itself.
+ * Node has a call for this only if started with `--expose-gc`, and the call would stop everything else, so on Node this does
+ * nothing.
  */
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 
@@ -16,9 +16,8 @@ export const collectBefore = (bytes: number): void => {
 }
 
 /**
- * Counts the bytes of work on a large value, and every few MiB asks the runtime to collect the garbage left by the work, which
- * happens concurrently. Otherwise the runtime waits until there is as much garbage as live memory, and each step leaves a copy of
- * what passed through.
+ * Counts the bytes of work on a large value, and every few MiB requests a concurrent collection of the garbage. Without the
+ * request, the runtime would wait until garbage equals live memory, and each step leaves a copy of its data.
  */
 export const collectedGarbage = (): ((bytes: number) => void) => {
   let since = 0

@@ -22,19 +22,22 @@ export interface DeliveredFile {
   readonly content: Redacted.Redacted<Uint8Array>
 }
 
-/** How the credentials of a run reach its providers. `variables` are declared by the runner and are sensitive. */
+/**
+ * The variables, files and provider arguments by which the credentials of a run reach its providers. `variables` are declared by
+ * the runner and are sensitive.
+ */
 export interface CredentialDelivery {
   readonly environment: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly blocks: ReadonlyArray<ProviderBlock>
   readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<DeliveredFile>
-  /** All values that must never be shown. */
+  /** All values that must never be displayed. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Credentials held only by this machine must not leave it either. */
+  /** Credentials that only this machine has; they must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** The run's own folder as programs see it, and the folder in which they start. */
+/** The run's own folder as its programs see it, and their working folder. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -91,7 +94,8 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * `DEMO_TOKEN` for provider `acme/demo` is its argument `token`, unless a recipe says otherwise. A wrong guess is refused later.
+ * `DEMO_TOKEN` for provider `acme/demo` is its argument `token`, unless a recipe defines another argument. A later check refuses
+ * a wrong guess.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
@@ -116,10 +120,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how each secret is delivered. One set of credentials per provider goes through the environment. Several sets for one
+ * Decides how to deliver each secret. One set of credentials per provider goes through the environment. Several sets for one
  * provider, or two providers that read the same name with different values, are passed as provider arguments that refer to
- * sensitive variables of the runner, so that no configuration can pick up another's credentials. Fails with the reason if a
- * secret cannot be kept separate. A plan file contains the arguments, so the apply needs only the environment again.
+ * sensitive variables of the runner, so that no configuration can use another configuration's credentials. Fails with the reason
+ * if a secret cannot be kept separate. A plan file contains the arguments, so the apply needs only the environment again.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,
@@ -147,7 +151,7 @@ export const deliverCredentials = (
         {
           envName: file.envName,
           value: Redacted.make(posix.join(place.insideRoot, path)),
-          // A plan remembers its arguments, and the apply may run in another folder: only a relative path works in both.
+          // A plan file contains its arguments, and the apply may run in another folder: only a relative path works for both.
           argument: Redacted.make(posix.relative(place.moduleFolder, path))
         }
       ]

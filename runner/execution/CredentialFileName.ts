@@ -3,7 +3,10 @@ const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 /** Maximum size of a credential file, in bytes. */
 export const longestCredentialFile = 1024 * 1024
 
-/** Why a name cannot be used for a credential file; undefined when it can. A name is one segment: no folders, nothing hidden. */
+/**
+ * The reason why a name cannot be used for a credential file; undefined if it can. A name is one segment: no folders, nothing
+ * hidden.
+ */
 export const credentialFileNameProblem = (name: string): string | undefined =>
   wellFormed.test(name)
     ? undefined

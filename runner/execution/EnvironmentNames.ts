@@ -1,7 +1,8 @@
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /**
- * Names that do not configure one provider, but control the tool, the loader, an interpreter or every program's network access.
+ * Names that do not configure one provider, but control the tool, the loader, an interpreter or the network access of every
+ * program.
  */
 const deniedNames = new Set([
   "ALL_PROXY",
@@ -78,11 +79,11 @@ const deniedPrefixes = [
   "XDG_"
 ]
 
-/** The only names of the tool itself that a Connection may set: module inputs, and tokens for private registries. */
+/** The tool's own variables that a Connection may set: module inputs, and tokens for private registries. */
 const allowedToolPrefixes = ["TF_VAR_", "TF_TOKEN_"]
 
 /**
- * Why an environment name cannot come from a Connection; undefined when it can. Case does not matter, because some programs
+ * The reason why a Connection cannot set an environment name; undefined if it can. Case does not matter, because some programs
  * read both spellings.
  */
 export const environmentNameProblem = (name: string): string | undefined => {

@@ -7,18 +7,16 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
   return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
 }
 
-/** Whether the installation step can report in JSON. */
+/** True if the installation step can report in JSON. */
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/**
- * Only Terraform's behaviour without an installation, and what it then refuses, has been verified; other tools always install.
- */
+/** Only Terraform has been verified to work, or to refuse cleanly, without an installation; other tools always install. */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and
- * a state with objects from other providers all need more than the scan saw.
+ * True if a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and
+ * a state with objects from other providers all require an installation that the scan did not foresee.
  */
 export const plansUninstalled = (
   job: RunJob,
@@ -38,8 +36,8 @@ export const plansUninstalled = (
   found.base?.builtinOnly !== false
 
 /**
- * Whether a reviewed plan uses no installed provider. The plan's installation leaves a lock entry for every provider, and the
- * plan file itself states where the state is.
+ * True if a reviewed plan uses no installed provider. The plan's installation leaves a lock entry for every provider, and the
+ * plan file itself contains the location of the state.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

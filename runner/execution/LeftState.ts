@@ -12,8 +12,8 @@ const emergencyFileName = "errored.tfstate"
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * What an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a file that
- * does not continue it. Without `found`, nothing was ever written.
+ * The state that an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a
+ * file that does not continue it. Without `found`, nothing was ever written.
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
@@ -30,8 +30,8 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
   )
 
 /**
- * Chooses the newest state among all candidates, or the first if several are equally new: what the tool printed when it could not
- * write, the file it wrote when it could not write the state, the state file, and the last checkpoint.
+ * Chooses the newest state among all candidates, or the first of equally new candidates: the state that the tool printed when it
+ * could not write, the emergency file that it wrote instead of the state, the state file, and the last checkpoint.
  */
 export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder
@@ -47,7 +47,7 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
     ],
     ignoreUnreadable
   )
-  // The tool creates a file before it writes: on a full disk an empty one is left, which is evidence of nothing.
+  // The tool creates a file before it writes: on a full disk it leaves an empty file, which proves nothing.
   const written = files.map(({ bytes }) => Option.filter(bytes, ({ length }) => length > 0))
   const [emergency, ...own] = written
   const stoodIn = [...request.printed, ...(emergency === undefined ? [] : Option.toArray(emergency))]
@@ -69,7 +69,7 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
       found = { bytes, state: state.value }
     }
   }
-  // What the tool printed or wrote elsewhere replaces the file that it could not write.
+  // A printed state or an emergency file replaces the file that the tool could not write.
   const isReplaced = found !== undefined && stoodIn.includes(found.bytes)
   const isLost = files.some(({ bytes, unreadable }, index) => {
     const isEmpty = Option.isSome(bytes) && Option.isNone(written[index] ?? Option.none())

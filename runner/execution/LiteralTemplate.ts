@@ -4,7 +4,7 @@ const literalText = (text: string): string => text.replace(/[$%](?=\{)/g, "$&$&"
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** A value for a `.tf.json` file, taken literally: the tool reads strings and keys there as templates. */
+/** Encodes a value for a `.tf.json` file so that the tool reads it literally: it reads strings and keys there as templates. */
 export const literalTemplate = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return literalText(value)
   if (typeof value !== "object" || value === null) return value

@@ -25,7 +25,7 @@ export const localPlace = Layer.effect(
           Effect.map(({ path }) => path),
           Effect.mapError((error) => {
             const { message, remedy } = error
-            // The operator finds the path in the report from `svc doctor`; readers of a Run do not need it.
+            // The operator finds the path in the report from `svc doctor`; readers of a Run do not need the path.
             const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
             return new ToolUnavailable({ message: `${shown} ${remedy}` })
           })

@@ -1,14 +1,14 @@
-/** The longest line that is read as a message, in UTF-16 units; a longer one can only be a log line. */
+/** The longest line that is read as a message, in UTF-16 units; a longer line can only be a log line. */
 export const longestMessage = 1024 * 1024
 
-/** A tool that cannot write its state prints it in one message. That line is the only copy, so it is never cut. */
+/** A tool that cannot write its state prints it in one message. That line is the only copy, so it is never truncated. */
 const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
 const headLength = 80
 const longestEmergency = 512 * 1024 * 1024
 
 export interface OutputLine {
   readonly text: string
-  /** The line exceeded the maximum length of a message; the rest of it was dropped. */
+  /** True if the line exceeded the maximum length of a message; the rest of the line was dropped. */
   readonly cut: boolean
 }
 

@@ -13,11 +13,11 @@ export interface CleanLine {
 
 /** A line in progress. */
 interface Waiting {
-  /** The group within which it must stay in order. */
+  /** The group of lines that must remain in order. */
   readonly order: string | undefined
-  /** Builds the line from the part that had to wait. */
+  /** Builds the line from the part that waited. */
   readonly line: (decided: string) => CleanLine
-  /** `hidden`: covered by a mark in an earlier line. */
+  /** `hidden`: a mark in an earlier line replaces this line. */
   state: "waiting" | "hidden" | CleanLine
 }
 
@@ -28,14 +28,14 @@ interface Origin {
   unsent: Array<string>
 }
 
-/** The lines of a tool's output, each released as soon as nothing that follows can make it part of a secret. */
+/** Reads the lines of a tool's output, and releases each line as soon as no later line can make it part of a secret. */
 export interface MessageReader {
   readonly push: (lines: ReadonlyArray<OutputLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
-  /** Everything still held back. */
+  /** Releases all remaining lines. */
   readonly end: Effect.Effect<ReadonlyArray<CleanLine>>
 }
 
-// Lines without a resource.
+// The order group of lines without a resource.
 const toolItself = ""
 const provisionerKey = (address: string, provisioner: string) => JSON.stringify([address, provisioner])
 
@@ -44,7 +44,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** The part of a line that belongs to a longer text, and which text that is. */
+/** The part of a line that belongs to a longer text, and the identity of that text. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")
@@ -62,8 +62,8 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 
 /**
  * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is treated as one text, and
- * everything else that the tool prints as another. A line that shows the beginning of a secret waits for what follows, together
- * with later messages about the same resource; nothing else waits.
+ * everything else that the tool prints as another. A line that may begin a secret waits for the following lines, together with
+ * later messages about the same resource; other messages do not wait.
  */
 export const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()

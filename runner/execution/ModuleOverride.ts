@@ -3,8 +3,8 @@ import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
 /**
- * Override files are merged in the order of their names and the last one wins: this one sorts after every name that a repository
- * may use.
+ * The tool merges override files in the order of their names and the last file wins: this name sorts after every name that a
+ * repository may use.
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
@@ -16,15 +16,15 @@ export const stateFileName = "terraform.tfstate"
 const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 /**
- * Why a file in the root module conflicts with the runner's own; undefined if it does not. An override that sorts after ours
- * would win over it, and one with the same name but another extension would hide it.
+ * The reason why a file in the root module conflicts with the runner's own files; undefined if it does not. An override that
+ * sorts after the runner's override would win over it, and a file with the same name but another extension would hide it.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
   name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
     ? `The module holds the file ${JSON.stringify(name)}, a name that is reserved for the runner. Rename it in the repository.`
     : undefined
 
-/** Files in a root module that would add values or state nobody has reviewed: removed before the tool starts. */
+/** Files in a root module that would add values or state nobody has reviewed; the runner removes them before the tool starts. */
 export const isAmbientFile = (name: string): boolean =>
   /\.auto\.tfvars(?:\.json)?$/.test(name) ||
   /^terraform\.tfvars(?:\.json)?$/.test(name) ||
@@ -38,8 +38,8 @@ export const isAmbientFile = (name: string): boolean =>
 
 /**
  * Replaces the module's own backend or cloud block with a local state file, and adds provider arguments. Where only child modules
- * name a provider, the root module needs a requirement that defines the name: otherwise it would refer to another provider with
- * that name. The module's own entry is never repeated, because that would drop its version constraint.
+ * use a provider's name, the root module needs a requirement that defines the name: otherwise it would refer to another provider
+ * with that name. The module's own entry is never repeated, because a repetition would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()

@@ -30,7 +30,7 @@ export const longestLock = 4 * 1024 * 1024
  * The contents of the sandbox besides the job.
  *
  * - `inputs`: the content of the variable file, which is not written when empty
- * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any others
+ * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any other arguments
  */
 export interface Preparation {
   readonly delivery: CredentialDelivery
@@ -40,11 +40,11 @@ export interface Preparation {
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
   /** `repository`: the module's own lock takes precedence. `given`: only the job's lock counts. */
   readonly lock: "repository" | "given"
-  /** Whether to compute the digest of the module's tree, if the tree alone determines what is executed. */
+  /** Computes the digest of the module's tree, if the tree alone determines which code is executed. */
   readonly wantsTree: boolean
 }
 
-/** The content of a variable file in JSON, with every number as the tool wrote it. */
+/** The content of a variable file in JSON, with every number in the tool's notation. */
 export const variableFile = (inputs: Preparation["inputs"]): string => {
   const members = Object.entries(inputs).map(
     ([name, { type, value }]) => `${JSON.stringify(name)}:${jsonOfType(Redacted.value(value), type)}`
@@ -78,7 +78,7 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 })
 
 /**
- * Sets up everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs,
+ * Sets up everything that the tool will read before any code of the module runs: the tree of the snapshot, the build's outputs,
  * the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
  *
  * Returns `uninstalled` if the tool can first try to work without an installation. Such a plan has no backend override: the tool
@@ -96,7 +96,7 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
-  // A build, or the provider of a Connection, is a program that the tree does not contain.
+  // A build, or the provider of a Connection, is a program outside the tree.
   const moduleTree =
     preparation.wantsTree && build === undefined && job.credentials.length === 0
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))

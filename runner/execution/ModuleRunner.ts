@@ -28,11 +28,11 @@ import { removeStablePath, StablePaths } from "./StablePaths.ts"
  *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply
  *   ended. A run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
- * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started.
- *   Kills processes that are still working in the folder. Repeatable.
+ * - `recover`: after a crash of the service, finds the state that an apply left in a run folder; `none` if its tool was never
+ *   started. Kills processes that are still working in the folder. Repeatable.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
- * - `confinement`: how the module of a Run with these requirements is isolated and which network it has. Fails with
- *   `profile_unavailable` if this machine cannot satisfy them.
+ * - `confinement`: the isolation and the network of a Run's module with these requirements. Fails with `profile_unavailable` if
+ *   this machine cannot satisfy them.
  * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes in it.
  *
  * Interrupting an effect kills its sandbox; for a graceful stop, use `cancelRequested`.
@@ -132,7 +132,7 @@ export class ModuleRunner extends Context.Service<
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
           redaction.redactor(secrets).pipe(
             Effect.flatMap((redactor) => withheldOutputs(redactor, outputs)),
-            // Anything that could not be checked is not published.
+            // An Output that could not be checked is not published.
             Effect.catch((problem) =>
               Effect.as(
                 Effect.logError(problem.message),
@@ -143,8 +143,8 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Without bubblewrap, a tool outlives a crash of the service and would keep writing into the folder that is being
-        // removed.
+        // Without bubblewrap, a tool outlives a crash of the service and would continue to write into the folder during its
+        // removal.
         endProcessesOfRun(runFolder).pipe(
           Effect.andThen(removeStablePath(runFolder)),
           Effect.andThen(removeTree(runFolder, "remove the run folder"))

@@ -5,8 +5,8 @@ import { endNotedProcesses, killNotedProcesses } from "../sandbox/ProcessNote.ts
 import { processNoteName } from "./RunFolder.ts"
 
 /**
- * Kills every process of a run whose service has exited: whatever is working in its folder, every sandbox created for it, and
- * everything below its recorded supervisors. All must be gone before its state is read.
+ * Kills every process of a run whose service has exited: processes that work in its folder, sandboxes created for it, and
+ * descendants of its recorded supervisors. They must all have exited before the run's state is read.
  */
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

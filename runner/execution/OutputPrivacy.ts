@@ -9,11 +9,11 @@ const mostOrigins = 20
 
 /** The secret parts of a value; `undefined` when there are none. */
 export interface HeldSecrets {
-  /** Its origin, if known. */
+  /** Names of the secrets, if known. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** Whether a redactor would change a value, and because of which secrets. */
+/** True if a redactor would change a value, with the secrets that cause it. */
 export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undefined => {
   const before = JSON.stringify(value)
   const after = JSON.stringify(hide.json(value))
@@ -33,7 +33,7 @@ export const unmarkedOutputs = (
   new Set((base?.outputs ?? []).filter(({ name, sensitive }) => sensitive && isUnmarked(name)).map(({ name }) => name))
 
 /**
- * Text that a state marks as sensitive, except the values of `unmarked` Outputs: removing the mark makes the Output public, and
+ * Text that a state marks as sensitive, except the values of `unmarked` Outputs: removing the mark makes the Output public, so
  * its own earlier value must not keep it private.
  */
 export const markedTexts = (
@@ -50,8 +50,8 @@ export const markedTexts = (
       ]
 
 /**
- * An Output that repeats a secret is itself secret, whatever the module declares: the module may not know that its input is
- * secret, and private inputs must never be returned.
+ * An Output that repeats a secret is itself secret, whatever the module declares: the module may not treat its input as secret,
+ * and private inputs must never be returned.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

@@ -31,7 +31,7 @@ const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema
 const record = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
 
-/** A module in the configuration: what its resources, calls and outputs refer to. */
+/** A module in the configuration: the references of its resources, calls and outputs. */
 export interface PlannedModule {
   readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
   readonly resources?: ReadonlyArray<PlannedBlock> | null
@@ -63,7 +63,7 @@ const Module: Schema.Codec<PlannedModule> = Schema.Struct({
   outputs: record(Schema.Struct({ expression: Mask, sensitive: Schema.optionalKey(Schema.Boolean) }))
 })
 
-/** The parts of the tool's JSON plan that are used. They contain sensitive values in clear text. */
+/** The parts of the tool's JSON plan that svc uses. They contain sensitive values in clear text. */
 export const PlanDocument = Schema.Struct({
   format_version: Schema.String.check(Schema.isPattern(/^1\./, { description: "a plan format of major version 1" })),
   applyable: Schema.optionalKey(Schema.Boolean),

@@ -88,7 +88,7 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
     )
   )
 
-/** The secrets that Outputs without their earlier mark repeat; their own earlier values are none. */
+/** The secrets that Outputs without their earlier mark repeat; an Output's own earlier value is not among them. */
 const secretsOfUnmarked = Effect.fnUntraced(function* (
   session: RunSession,
   document: PlanDocument,

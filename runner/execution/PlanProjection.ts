@@ -11,14 +11,14 @@ import { normaliseProviderAddress } from "../../schema/records/NormaliseProvider
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** The maximum length of a value that is shown, as JSON text; a longer one is replaced by a note of its size. */
+/** The maximum length of a displayed value, as JSON text; a longer value is replaced by a note of its size. */
 const longestValue = 1024 * 1024
 /**
- * The total size of the longer values of a plan's resources, and separately of its Outputs: they are stored with the Run and sent
- * to all of its readers.
+ * The total size of the longer values of a plan's resources, and separately of its Outputs: svc stores them with the Run and
+ * sends them to all of its readers.
  */
 const longValuesInAll = 4 * 1024 * 1024
-/** A value of up to this length is always shown. */
+/** A value of up to this length is always displayed. */
 const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
@@ -66,7 +66,7 @@ const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   return found
 }
 
-/** Whether each side that exists is marked as sensitive. */
+/** States for each existing side if it is marked as sensitive. */
 const sensitivityOf = (
   sides: { readonly before: boolean; readonly after: boolean },
   marked: { readonly before: boolean; readonly after: boolean }
@@ -75,7 +75,7 @@ const sensitivityOf = (
   ...(sides.after ? { afterSensitive: marked.after } : {})
 })
 
-/** Whether an update changes which parts of a value are sensitive, and nothing else. */
+/** True if an update changes only the sensitivity of parts of a value. */
 const isRemarked = (change: PlannedChange, before: Marks, after: Marks): boolean =>
   change.actions.includes("update") && JSON.stringify(markedPaths(before)) !== JSON.stringify(markedPaths(after))
 
@@ -110,7 +110,7 @@ const changedAttribute = (change: PlannedChange, name: string, room: Room): Attr
   }
 }
 
-/** The attributes whose change makes the tool replace the resource: the first step of each path that it names. */
+/** The attributes whose change makes the tool replace the resource: the first step of each of its replace paths. */
 const forcingAttributes = ({ replace_paths }: PlannedChange): ReadonlySet<Schema.Json | undefined> =>
   new Set((replace_paths ?? []).map((path) => (Array.isArray(path) ? path[0] : path)))
 
@@ -167,24 +167,24 @@ const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary
   }
 }
 
-/** Whether the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
+/** True if the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
 export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: string): boolean | undefined => {
   const { outputs } = configuration?.root_module ?? {}
   if (outputs === undefined || outputs === null || !Object.hasOwn(outputs, name)) return undefined
   return outputs[name]?.sensitive === true
 }
 
-/** What is known about the Outputs of a plan from elsewhere. */
+/** Facts about the Outputs of a plan from other sources than the plan. */
 interface ProjectedOutputs {
-  /** Whether each Output of the base state is sensitive. */
+  /** States for each Output of the base state if it is sensitive. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
-  /** For Outputs that lose their mark: the secrets that they repeat apart from their own earlier value. */
+  /** For Outputs that lose their mark: the secrets that they repeat, apart from their own earlier value. */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
 /**
- * Whether an Output is sensitive before and after. For both sides of a change, the plan has one mark that covers either: the
- * state and the configuration have the exact ones.
+ * The sensitivity of an Output before and after. For both sides of a change, the plan has one mark that covers either side: the
+ * state and the configuration have the exact marks.
  */
 interface OutputMarks {
   readonly before: boolean
@@ -204,7 +204,7 @@ const outputMarks = (
 const outputChange = (name: string, change: PlannedChange, marks: OutputMarks, room: Room): OutputChange => {
   const isDeleted = change.actions.includes("delete")
   const sides = { before: isPresent(change.before), after: !isDeleted }
-  // Like the tool, which shows neither side if one of them is sensitive.
+  // The tool shows neither side if one side is sensitive, and so does svc.
   const sensitive = (sides.before && marks.before) || (sides.after && marks.after)
   const unknown = isUnknown(change.after_unknown ?? undefined)
   return {
@@ -268,7 +268,7 @@ export const plannedSecrets = (
       )
   )
 
-/** An Output in a plan, as reviewers see it, and whether it is private after the apply. */
+/** An Output in a plan, as shown to reviewers, and its privacy after the apply. */
 interface ShownOutput {
   readonly shown: OutputChange
   readonly isPrivate: boolean
@@ -314,7 +314,7 @@ interface Projecting {
   readonly shownValue: (value: Schema.Json) => Schema.Json
 }
 
-/** The changes of this many resources are projected without a pause: a plan may have a hundred thousand. */
+/** Changes of this many resources are projected without a pause; a plan may have a hundred thousand changes. */
 const changesAtOnce = 50
 
 const shownReferences = (
@@ -345,7 +345,7 @@ const shownAttribute = (
       })
 })
 
-/** What reviewers see of changes to resources, some at a time, so that nobody waits for a long plan. */
+/** Projects changes to resources for reviewers in small groups, so that other requests do not wait for a long plan. */
 const projectedChanges = Effect.fnUntraced(function* (
   { redactor, room, shownValue }: Projecting,
   planned: PlanDocument["resource_changes"],
@@ -356,7 +356,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   for (let from = 0; from < changes.length; from += changesAtOnce) {
     const { left } = room
     const some = yield* redacted(redactor, (hide) => {
-      // Rendered twice.
+      // The value is rendered twice.
       room.left = left
       return changes.slice(from, from + changesAtOnce).map((planned): ResourceChange => {
         const change = resourceChange(planned, room)
@@ -380,10 +380,10 @@ const projectedChanges = Effect.fnUntraced(function* (
 })
 
 /**
- * What reviewers see of a plan: first the tool's own marks for sensitive and unknown values are applied, then the redactor
- * processes every remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and
- * unchanged Outputs unless they are private because of their value. After that, `shownValue` is applied to what reviewers see;
- * planned Outputs are passed to other Capsules as they are.
+ * Projects a plan for reviewers: it first applies the tool's own marks for sensitive and unknown values, then redacts every
+ * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
+ * unless they are private because of their value. Finally, `shownValue` is applied to the reviewers' values; planned Outputs are
+ * passed to other Capsules unchanged.
  */
 export const projectPlan = (
   plan: PlanDocument,

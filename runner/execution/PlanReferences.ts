@@ -2,10 +2,10 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** A longer list of names explains nothing; beyond this limit the references count as partly known. */
+/** A longer list of names explains nothing; beyond this limit the references count as partially known. */
 const mostNames = 50
 
-/** A module in the configuration, and the one that calls it. */
+/** A module in the configuration, and the module that calls it. */
 interface Place {
   /** Ends with a dot, unless it is the root. */
   readonly prefix: string
@@ -17,7 +17,7 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** References that have already been followed: nested diamonds of modules have very many paths. */
+  /** References that have already been followed: nested modules with shared references have a very large number of paths. */
   readonly seen: Set<string>
 }
 
@@ -42,7 +42,7 @@ const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray
   return Object.values(expression).flatMap(referencesIn)
 }
 
-/** Whether it is entirely literal: a function call without references has neither a value nor references. */
+/** True if it is entirely literal: a function call without references has neither a value nor references. */
 const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   if (Array.isArray(expression)) return expression.every(isLiteral)
   if (!isObject(expression)) return false
@@ -51,7 +51,7 @@ const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   return inner.length > 0 && inner.every(isLiteral)
 }
 
-/** Blocks, as opposed to expressions: the tool leaves out those that the module repeats with `dynamic`. */
+/** Blocks, as opposed to expressions: the tool omits blocks that the module repeats with `dynamic`. */
 const isBlock = (expression: Schema.Json) =>
   Array.isArray(expression) ||
   (isObject(expression) &&
@@ -76,7 +76,7 @@ const followAll = (
 
 const followOutputs = (place: Place, name: string, output: string | undefined, found: Found) => {
   const call = place.module.module_calls?.[name]
-  // The tool lists the module as well as its output; only the output shows what is read.
+  // The tool lists the module as well as its output; only the output identifies the value.
   if (output === undefined) return
   const expression = call?.module?.outputs?.[output]?.expression
   if (call === undefined || !call.module || expression === undefined) {
@@ -98,7 +98,7 @@ const followVariable = ({ caller }: Place, name: string, found: Found) => {
   }
   const { expressions } = caller.call
   const given = isObject(expressions) ? expressions[name] : undefined
-  // Not set by the caller: its default applies, which no input changes.
+  // The caller does not set it: its default applies, which no input changes.
   if (given !== undefined) followAll(caller.place, caller.call, referencesIn(given), found)
 }
 

@@ -8,8 +8,8 @@ const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
 /**
- * What distinguishes one set from another: everything that a provider receives, independent of the order in which it
- * was described. A label stands for values and contents, never for names.
+ * The identity of a set: everything that a provider receives, independent of the order of its description. A label replaces
+ * values and contents, never names.
  */
 export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
@@ -53,13 +53,13 @@ export const providedBindings = (
     }))
   )
 
-/** A reviewed plan, and what it is bound to. */
+/** A reviewed plan and its bindings. */
 export interface ReviewedPlan {
   readonly planDigest: string
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** Why this machine's current credentials differ from those of the reviewed plan; `undefined` if they match. */
+/** The reason why this machine's current credentials differ from those of the reviewed plan; `undefined` if they match. */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

@@ -8,8 +8,8 @@ export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided"
 /**
  * This machine's own credentials for one provider.
  *
- * - `label`: stands for the values, which may be replaced while the label remains the same
- * - `mark`: identifies them to the control plane; absent if there is none
+ * - `label`: identifies the values, which may be replaced while the label remains the same
+ * - `mark`: identifies them to the control plane; absent without a mark
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 export interface ProvidedSet {
@@ -21,8 +21,8 @@ export interface ProvidedSet {
 }
 
 /**
- * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything else that
- * leaves the machine. The control plane has none.
+ * The machine's own credentials, by name. Connections refer to them by name; their values are never in a job, nor in anything
+ * else that leaves the machine. The control plane has no credentials of this kind.
  *
  * - `described`: everything that the machine's operator has declared; `names`: the credentials that are complete now
  * - `marks`: for credentials that are complete now, or were complete when last read

@@ -50,7 +50,7 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 
 /**
  * The parts of this machine's credentials that must not leave it in a plan: everything except the variables and JSON document
- * members that its operator has declared public. A value that is public under one name and secret under another is secret.
+ * members that its operator has declared public. A value that is public under one name and secret under another name is secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {
   const found: Array<Secret> = []

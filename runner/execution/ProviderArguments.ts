@@ -23,9 +23,9 @@ const unknownArgument = (schemas: Schemas, { provider, body }: ProviderBlock): s
 }
 
 /**
- * The tool silently ignores an override argument that the provider does not have: a misspelt region would deploy elsewhere, and a
- * credential would not arrive. So every argument that the runner adds is checked against the provider's schema after
- * installation.
+ * The tool silently ignores an override argument that the provider does not have: with a misspelt region the module would be
+ * deployed elsewhere, and a credential would not reach the provider. So every argument that the runner adds is checked against
+ * the provider's schema after installation.
  */
 export const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession) {
   if (session.providerBlocks.length === 0) return

@@ -26,8 +26,8 @@ const is = (path: string, kind: "isDirectory" | "isFile") =>
 const doing = "keep an installed provider"
 
 /**
- * The files of a package; undefined if it contains anything but folders and files, or a file that has a second name: whoever holds
- * that name could still change the file.
+ * The files of a package; undefined if it contains anything but folders and files, or a file with a second name, through which
+ * another process could still change it.
  */
 const plainFiles = (folder: string) =>
   fileOperation(doing, async () => {
@@ -41,7 +41,7 @@ const plainFiles = (folder: string) =>
     return files
   })
 
-/** The name in the store of an unpacked package, whose hash in a lock is a hash of the hashes of its files. */
+/** The name in the store of an unpacked package: the lock's hash of a package is a hash of the hashes of its files. */
 const contentName = Effect.fnUntraced(function* (folder: string, files: ReadonlyArray<string>) {
   const named = files
     .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
@@ -75,15 +75,16 @@ export interface ProviderStore {
   /** The folder of a package with one of these hashes, if this Workspace has installed it. */
   readonly find: (hashes: ReadonlyArray<string>) => Effect.Effect<string | undefined>
   /**
-   * Moves an installed package out of a Run's folder, when none of the Run's programs is running, and returns where it is.
+   * Moves an installed package out of a Run's folder, when none of the Run's programs is running, and returns its new path.
    * Undefined, and nothing is moved, if it is not made of plain files.
    */
   readonly keep: (installed: string) => Effect.Effect<string | undefined, RunFileFailed>
 }
 
 /**
- * Installed provider packages below `folder`, by the hash of their content: a package is stored once, and a Run is given one only
- * if its lock has the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write here.
+ * Installed provider packages below `folder`, by the hash of their content: a package is stored once, and a Run receives it only
+ * if its lock has the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this
+ * folder.
  */
 export const providerStore = (folder: string, workspaceId: string | undefined): ProviderStore => {
   const packages = join(folder, packagesName)
@@ -106,7 +107,7 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
         { discard: true }
       )
       yield* move(installed, arrival)
-      // Hashed here, where the Run can no longer change it.
+      // Hashed after the move, because the Run can no longer change the package.
       const name = yield* contentName(arrival, (yield* plainFiles(arrival)) ?? [])
       const kept = join(packages, name)
       yield* fileOperation(doing, () => rename(arrival, kept)).pipe(
@@ -118,7 +119,10 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
   }
 }
 
-/** Removes what an interrupted Run left half kept, and packages of an earlier release, which were stored by name for everybody. */
+/**
+ * Removes packages that an interrupted Run kept incompletely, and packages of an earlier release, which were stored by name for
+ * all Workspaces.
+ */
 export const clearProviderStore = (folder: string) =>
   Effect.tryPromise(() => readdir(folder)).pipe(
     Effect.flatMap(

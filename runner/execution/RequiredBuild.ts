@@ -3,7 +3,7 @@ import type { BuildReference } from "./RunJob.ts"
 import { RunPlace } from "./RunPlace.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
-/** The archive that a job names. Fails if it no longer exists; `undefined` for a job that names none. */
+/** The archive that a job refers to. Fails if it no longer exists; `undefined` for a job without an archive. */
 export const requiredBuild = Effect.fnUntraced(function* (build: BuildReference | undefined) {
   if (build === undefined) return undefined
   const place = yield* RunPlace

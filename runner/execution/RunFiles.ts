@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
- * A file of a run could not be read or written. `message` states its purpose and the system's code, never its content. `code` is
- * the system's, such as `ENOENT`.
+ * A file of a run could not be read or written. `message` contains the purpose of the operation and the system's code, never the
+ * content of the file. `code` is the system's, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
   message: Schema.String,
@@ -18,11 +18,11 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
   return new RunFileFailed({ message: `Could not ${doing}: ${code}.`, code })
 }
 
-/** Wraps a system call; `doing` reads like "write the lock file". */
+/** Wraps a system call; `doing` is a phrase such as "write the lock file". */
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** Like the above, for a call that takes less time than handing it to a thread, such as a short append. */
+/** Like the above, for a call that takes less time than a switch to another thread, such as a short append. */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
@@ -36,13 +36,13 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
   )
 
 /**
- * A folder held open, so that files in it are found even if module code renames the folder or replaces it with a link. Reads do
- * not follow links: a link could expose a file of the service to the module's author.
+ * A folder with an open handle, so that svc finds its files even if module code renames the folder or replaces it with a link.
+ * Reads do not follow links: a link could expose a file of the service to the module's author.
  */
 export interface HeldFolder {
-  /** `none` when there is no such file. Fails for links, pipes, and files longer than `maxBytes`. */
+  /** `none` if the file does not exist. Fails for links, pipes, and files longer than `maxBytes`. */
   readonly read: (name: string, maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, RunFileFailed>
-  /** Changes whenever the file is written; undefined when there is no such file. */
+  /** Changes whenever the file is written; undefined if the file does not exist. */
   readonly version: (name: string) => Effect.Effect<string | undefined>
 }
 
@@ -58,7 +58,7 @@ const readWhole = async (file: FileHandle, name: string, maxBytes: number): Prom
   return new Uint8Array(await file.readFile())
 }
 
-/** Holds a folder open until the Scope closes. Call it before any module code runs. */
+/** Opens a folder until the Scope closes. Call it before any module code runs. */
 export const holdFolder = Effect.fnUntraced(function* (
   folder: string
 ): Effect.fn.Return<HeldFolder, RunFileFailed, Scope.Scope> {
@@ -105,10 +105,10 @@ export const readOptional = (path: string, doing: string): Effect.Effect<Option.
   optional(fileOperation(doing, () => readFile(path).then((bytes) => new Uint8Array(bytes))))
 
 export const removeTree = (path: string, doing: string) =>
-  // A process that is being killed may still write into a folder that has just been emptied.
+  // A process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Whether a folder is really at its path, with no folder along the way replaced by a link out of `root`. */
+/** True if a folder is really at its path, with no folder along the way replaced by a link out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

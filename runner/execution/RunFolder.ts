@@ -4,11 +4,12 @@ import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
 /**
- * The only folder of a run that its programs see and write to. The runner's own records are stored alongside it, out of reach.
+ * The only folder of a run that its programs can see and write to. The runner's own records are next to it, where programs cannot
+ * reach them.
  */
 const sandboxFolder = "capsule"
 
-/** Stored alongside the sandbox root. */
+/** Stored next to the sandbox root. */
 export const processNoteName = "processes.ndjson"
 
 /** Paths below the sandbox root, with `/`. */
@@ -32,13 +33,13 @@ export interface RunFolderPaths {
   readonly sandbox: string
   readonly build: string
   readonly buildArchive: string
-  /** What an apply has started and finished, one JSON object per line. */
+  /** The changes that an apply has started and finished, one JSON object per line. */
   readonly journal: string
   /** Written before an apply may change anything: if it exists, something may have been changed. */
   readonly applyRecord: string
   /** Processes that must not outlive the run, for a service that starts after a crash. */
   readonly processes: string
-  /** The last complete state that an apply was seen to write. */
+  /** The last complete state that an apply wrote. */
   readonly checkpoint: string
 }
 
@@ -53,7 +54,7 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
   checkpoint: join(runFolder, "checkpoint.tfstate")
 })
 
-/** Creates the folder and an empty sandbox root; what an earlier attempt left in the sandbox is removed. */
+/** Creates the folder and an empty sandbox root; removes files that an earlier attempt left in the sandbox. */
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
@@ -69,6 +70,6 @@ export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPath
   })
 })
 
-/** Removes inputs and credentials in clear text; they are needed only while programs run. */
+/** Removes inputs and credentials in clear text; only running programs need them. */
 export const removeSecrets = (paths: RunFolderPaths) =>
   removeTree(join(paths.sandbox, sandboxPaths.settings), "remove the run's inputs")

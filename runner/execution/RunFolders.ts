@@ -8,33 +8,33 @@ export interface RunFolderKey {
   readonly fence: number
 }
 
-/** What an execution left behind. `unreadable`: the contents of its folder cannot be interpreted. */
+/** The remains of an execution. `unreadable`: the contents of its folder cannot be interpreted. */
 export type FoundLeftOver =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: LeftOver }
   | { readonly kind: "unreadable" }
 
-/** The suffix of a folder that could not be read: no sweep removes one with this suffix. */
+/** The suffix of a folder that could not be read: no sweep removes a folder with this suffix. */
 const setAsideSuffix = ".unreadable"
 
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 
 /**
- * The folders in which Runs are executed on this machine, one per execution. Settlement queries them for what a Run left, without
- * knowing where it is.
+ * The folders in which Runs are executed on this machine, one per execution. Settlement queries them for a Run's remains,
+ * independent of their location.
  */
 export class RunFolders extends Context.Service<
   RunFolders,
   {
     /** The absolute path of an execution's folder; nothing is created. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** What an apply left. Kills processes that are still working in its folder. */
+    /** The state that an apply left. Kills processes that are still working in its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
     /** Removes a folder whose state is stored elsewhere. A failure is only logged: the next sweep removes the folder. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
     /** Keeps the folder for manual inspection. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
-    /** Removes every folder except those set aside; folders in `kept` are set aside. Nothing may be running. */
+    /** Removes every folder except those set aside; folders in `kept` are set aside. No Run may be running. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/RunFolders") {

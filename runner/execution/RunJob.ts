@@ -5,9 +5,9 @@ import { SecretText } from "../redaction/SecretText.ts"
 import { RunRequirements } from "../sandbox/RunRequirements.ts"
 
 /*
- * What is executed, as data: a job names files by digest and a tool by requirement, so that another process or machine can
- * execute it. `RunPlace` knows where the files and the tool are. An encoded job contains its secrets in clear text, so it is
- * sealed before it leaves the process.
+ * A Run's job as data: it identifies files by digest and a tool by requirement, so that another process or machine can execute
+ * it. `RunPlace` locates the files and the tool. An encoded job contains its secrets in clear text, so it is sealed before it
+ * leaves the process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
@@ -27,17 +27,17 @@ export const CredentialFile = Schema.Struct({
 export type CredentialFile = typeof CredentialFile.Type
 
 /**
- * What one provider configuration in the root module receives.
+ * The credentials and arguments of one provider configuration in the root module.
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration
- * - `inherited`: only child modules name the provider, so `moduleLocalName` is not yet defined in the root module
+ * - `inherited`: only child modules use the provider's name, so the root module does not define `moduleLocalName`
  * - `connection`: equal for equal credentials; absent if the configuration has none
  * - `values`: secret values by environment name
  * - `config`: non-secret provider arguments
  * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with different
- *   credentials: they share one environment
- * - `provided`: name of the executing machine's own credentials; `values` and `files` are then empty in the job. The credentials
+ *   credentials, which share one environment
+ * - `provided`: name of the executing machine's own credentials; the job's `values` and `files` are then empty. The credentials
  *   reach the provider only through the environment and files, since a plan file contains arguments
  */
 export const ProviderCredentials = Schema.Struct({
@@ -55,9 +55,9 @@ export const ProviderCredentials = Schema.Struct({
 export type ProviderCredentials = typeof ProviderCredentials.Type
 
 /**
- * A module input. A sensitive one is redacted wherever it appears.
+ * A module input. A sensitive input is redacted everywhere.
  *
- * - `type`: the tool's type expression of the Output that the value comes from, by which strings of digits are numbers again
+ * - `type`: the tool's type expression of the Output that supplies the value; it turns strings of digits back into numbers
  */
 export const RunVariable = Schema.Struct({
   value: SecretJson,
@@ -66,7 +66,7 @@ export const RunVariable = Schema.Struct({
 })
 export type RunVariable = typeof RunVariable.Type
 
-/** The time limit of each phase, and how long a cancelled tool may take to stop before it is killed. */
+/** The time limit of each phase, and the time that a cancelled tool has to stop before it is killed. */
 export const RunTiming = Schema.Struct({
   build: Schema.DurationFromMillis,
   init: Schema.DurationFromMillis,
@@ -119,19 +119,19 @@ export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: 
 export type BuildReference = typeof BuildReference.Type
 
 /**
- * What every run needs.
+ * The common part of every job.
  *
- * - `workspaceId`: whose installed providers the Run may use again
+ * - `workspaceId`: the Workspace whose installed providers the Run may reuse
  * - `tool`: flavour and exact version; the place of execution locates it or refuses the job
- * - `lockText`: the dependency lock to use; for a plan only if the module has none of its own
- * - `selfContained`: the scan found no provider to install and no block that defines where the state is stored. If the scan was
+ * - `lockText`: the dependency lock to use; for a plan only if the module has no lock
+ * - `selfContained`: the scan found no provider to install and no block that sets the location of the state. If the scan was
  *   wrong, the tool refuses to plan.
  * - `state`: the initial state
  * - `stateSecrets`: text from secret inputs that the state may contain without marking it
  * - `addressKey`: the Capsule's key for the digests that addresses show in place of secret instance keys
  * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, since most providers call an API
- * - `demands`: what the Run's execution profile requires of the machine, including for its source build
+ * - `demands`: the requirements of the Run's execution profile for the machine, including for its source build
  */
 export const RunJob = Schema.Struct({
   runId: Schema.String,
@@ -156,7 +156,7 @@ export const PlanJob = Schema.Struct({
   ...RunJob.fields,
   mode: Schema.Literals(["create_or_update", "destroy"]),
   variables: Schema.Record(Schema.String, RunVariable),
-  /** `network`: whether the operator allows builds to use the network. */
+  /** `network`: true if the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
 })
 export type PlanJob = typeof PlanJob.Type
@@ -170,7 +170,7 @@ export const DriftJob = Schema.Struct({
 export type DriftJob = typeof DriftJob.Type
 
 /**
- * The executing machine's credentials that a plan was created with: their name, and a digest that does not reveal them. `mark`:
+ * The executing machine's credentials with which a plan was created: their name, and a digest that does not reveal them. `mark`:
  * the mark that the machine also reports outside of Runs.
  */
 export const ProvidedBinding = Schema.Struct({
@@ -181,12 +181,11 @@ export const ProvidedBinding = Schema.Struct({
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
- * the tool's output.
+ * Text that was secret when a plan was created. The apply receives no inputs, so it needs this text to redact the tool's output.
  *
  * - `inputs`: values of sensitive inputs; structured ones are split into their parts
- * - `credentials`: those the plan was created with; the apply may use others
- * - `marked`: what the plan itself marks as sensitive, up to a limit
+ * - `credentials`: the credentials with which the plan was created; the apply may use other credentials
+ * - `marked`: text that the plan itself marks as sensitive, up to a limit
  * - `provided`: the runner's own credentials that were used, which are not text but are transferred and sealed the same way;
  *   absent if none were used
  */
@@ -199,14 +198,14 @@ export const PlanSecrets = Schema.Struct({
 export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
- * The apply of a reviewed plan. Credentials passed as provider arguments are inside the plan file and are used as they were at
- * plan time; those in the environment come from the job.
+ * The apply of a reviewed plan. Credentials passed as provider arguments are in the plan file and are used unchanged; credentials
+ * in the environment come from the job.
  *
  * - `planDigest`: `sha256:` of the plan file as reviewed; any other file is refused
- * - `build`: the one the plan was created with; any other archive is refused
- * - `secrets`: those of the plan
- * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not contain them
- * - `ephemeralTypes`: the types of those that come from Outputs
+ * - `build`: the build with which the plan was created; any other archive is refused
+ * - `secrets`: the secrets of the plan
+ * - `ephemeralVariables`: the ephemeral inputs of the plan; a plan file does not contain them
+ * - `ephemeralTypes`: the types of the inputs that come from Outputs
  */
 export const ApplyJob = Schema.Struct({
   ...RunJob.fields,

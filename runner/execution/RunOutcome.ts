@@ -33,7 +33,7 @@ const evidence = {
  *
  * - `planDigest`, `providerLockDigest`: `sha256:` and hex
  * - `lockText`: absent when the module uses no installed provider
- * - `hasChanges`: as reported by the tool; `applyable`: whether the tool would apply it
+ * - `hasChanges`: the tool's report; `applyable`: true if the tool would apply it
  * - `build`: kept at the place of execution
  */
 export const PlanOutcome = Schema.Struct({
@@ -82,11 +82,11 @@ export type StateOutput = typeof StateOutput.Type
 export const ApplyExit = Schema.Literals(["succeeded", "failed", "cancelled", "killed", "timed_out"])
 export type ApplyExit = typeof ApplyExit.Type
 
-/** Why the state that an apply left cannot become the Capsule's state. */
+/** The reason why the state that an apply left cannot become the Capsule's state. */
 export const StateProblem = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable"])
 export type StateProblem = typeof StateProblem.Type
 
-/** The newest complete state of the run's own lineage, or what was left instead. */
+/** The newest complete state of the run's own lineage, or the state that was left instead. */
 const leftState = {
   state: Schema.optionalKey(SecretBytes),
   stateProblem: Schema.optionalKey(StateProblem),
@@ -97,13 +97,13 @@ const leftState = {
 }
 
 /**
- * How an apply ended. The state is imported whether or not the apply succeeded.
+ * The result of an apply. The state is imported whether or not the apply succeeded.
  *
  * - `state`: absent if there is none
- * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and has to be examined manually
+ * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and a person has to examine it
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
- * - `possiblyCreated`: addresses that were started and never reported as finished, or that were reported as created but are
- *   missing from `state`
+ * - `possiblyCreated`: addresses whose change started and never finished, or whose creation was reported but that are missing
+ *   from `state`
  * - `sandboxKilled`: killed, so evidence may be incomplete
  * - `limit`: the limit of the Run that stopped it
  */
@@ -128,8 +128,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * What an apply left when the service stopped in the middle of it. Present only if the tool had been started. With
- * `neverStarted`, an agent reports that the start was recorded but the tool never ran.
+ * The remains of an apply during which the service stopped. Present only if the tool had been started. With `neverStarted`, an
+ * agent reports that the start was recorded but the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

@@ -10,12 +10,14 @@ export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("Ex
   message: Schema.String
 }) {}
 
-/** The required tool is missing on this machine or does not work. `message` states how to fix it. */
+/** The required tool is missing on this machine or does not work. `message` contains the remedy. */
 export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("ToolUnavailable", {
   message: Schema.String
 }) {}
 
-/** The source of providers. With `required`, a provider that the mirror lacks is an error; otherwise its registry is queried. */
+/**
+ * The source of providers. With `required`, a provider that is not in the mirror is an error; otherwise its registry is queried.
+ */
 export interface ProviderMirror {
   readonly path: string
   readonly required: boolean
@@ -27,13 +29,13 @@ export interface BuildArchive extends BuildReference {
 }
 
 /**
- * The place where Runs are executed: it resolves what a job names to what is on this machine.
+ * The place where Runs are executed: it maps a job's references to files on this machine.
  *
  * - `extractModule`: writes the files from the snapshot with this digest into an existing empty folder; called again for a source
  *   build
  * - `tool`: the program with exactly this flavour and version, as an absolute path
  * - `keepBuild`: moves an archive out of a run folder; it is on disk when this returns
- * - `provided`: the credentials that this machine holds under a name
+ * - `provided`: the credentials of this name on this machine
  * - `findBuild`: the archive with this digest, `none` if it no longer exists
  */
 export class RunPlace extends Context.Service<
@@ -49,14 +51,14 @@ export class RunPlace extends Context.Service<
 >()("svc/runner/execution/RunPlace") {}
 
 /**
- * What an execution receives besides its job.
+ * The inputs of an execution besides its job.
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
- * - `mayStart`: completes when processes of the Run may start; absent if they may start right away
- * - `recordStart`: for an apply. Permits the start of the tool, and records it unless the claim did; the tool starts only after
- *   this has succeeded
- * - `stateFound`: for an apply. Receives the state that the tool left, while the rest of the outcome is still being read
+ * - `mayStart`: completes when processes of the Run may start; absent if they may start immediately
+ * - `recordStart`: for an apply. Permits the start of the tool and records it, unless the claim already did; the tool starts only
+ *   after this has succeeded
+ * - `stateFound`: for an apply. Receives the state that the tool left, before the rest of the outcome has been read
  */
 export interface RunControl {
   readonly runFolder: string

@@ -10,7 +10,7 @@ const architectures: ReadonlyMap<string, string> = new Map([
   ["ia32", "386"]
 ])
 
-/** The tool's name for its platform, and a package's folder for it. */
+/** The tool's name for its platform, used in the paths of packages. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
 /** Below the root module's folder: a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
@@ -31,29 +31,29 @@ export interface RunProvidersRequest {
   /** The sandbox root, and the root module's folder below it. */
   readonly root: string
   readonly module: string
-  /** Where earlier installations are kept; the same path inside the sandbox. */
+  /** The folder of earlier installations; the same path inside the sandbox. */
   readonly store: ProviderStore | undefined
   /** Every Run may install from it; the same path inside the sandbox. */
   readonly mirror: string | undefined
 }
 
-/** The provider packages of one Run: only those of its lock, or that its own installation chose. */
+/** The provider packages of one Run: only packages from its lock, or packages that its own installation chose. */
 export interface RunProviders {
   /** The packages outside the Run's folder that its programs may read. */
   readonly visible: Effect.Effect<ReadonlyArray<string>>
   /**
-   * Gives the Run the packages of its lock that are on this machine, as an installation would: as links. Returns false if the lock
-   * is not in the form that the tool writes or a package is missing: the tool then has to install.
+   * Links the packages of the Run's lock that are on this machine into the Run's folder, as an installation would. Returns false
+   * if the lock is not in the form that the tool writes or a package is missing: the tool then has to install.
    *
-   * Nothing is verified here. Before it starts any plugin, the tool compares each package with the hashes in the lock, and the
-   * lock of an apply with the one inside the plan file, which is the reviewed one.
+   * This function verifies nothing. Before it starts any plugin, the tool compares each package with the hashes in the lock, and
+   * the lock of an apply with the reviewed lock inside the plan file.
    */
   readonly link: (lockText: string) => Effect.Effect<boolean, RunFileFailed>
   /** Moves what the tool has installed to the store. None of the Run's programs may be running. */
   readonly settle: Effect.Effect<void, RunFileFailed>
 }
 
-/** What the tool has installed, below its folder for providers; folders on the way must not be links. */
+/** The packages that the tool has installed below its folder for providers; folders on the way must not be links. */
 const installedIn = async (
   folder: string
 ): Promise<ReadonlyArray<{ readonly path: string; readonly isLink: boolean }>> => {
@@ -82,7 +82,7 @@ export const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, r
   const show = (path: string) => Ref.update(visible, (paths) => (paths.includes(path) ? paths : [...paths, path]))
   const folder = join(root, module, installedFolder)
 
-  /** A package of the mirror; what the mirror itself links to elsewhere is not visible inside the sandbox. */
+  /** True for a package of the mirror; the sandbox cannot see the target of a link in the mirror. */
   const isMirrored = Effect.fnUntraced(function* (path: string) {
     if (mirror === undefined || !isBelow(path, mirror)) return false
     const [realMirror, realPackage] = yield* Effect.all([realPath(mirror), realPath(path)])

@@ -12,12 +12,12 @@ import type { ToolMessage } from "./ToolMessage.ts"
 const cutMark = " (cut)"
 
 /**
- * The only path from a program's output to the sink: everything that passes is redacted, stripped of this machine's paths, and
- * safe to show.
+ * The only path from a program's output to the sink: it redacts everything, removes this machine's paths, and makes the rest safe
+ * to show.
  */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** Like the above, for many messages at once. Only the part of a provisioner's line before its output is kept. */
+  /** Like the above, for many messages at once. A provisioner's line keeps only the part before its output. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
@@ -35,7 +35,7 @@ const shortened = (text: string) =>
 /** A string without secrets, as shown in events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
-// Parts that are shown together are redacted together.
+// Parts that are shown together are redacted together, so that a secret across two parts is found.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
   summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),

@@ -41,7 +41,10 @@ import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/** What a tool command may use: `install` may reach registries, `credentials` has what the module's providers need. */
+/**
+ * Permissions of a tool command: `install` may reach registries, `credentials` receives the credentials of the module's
+ * providers.
+ */
 export type ToolAccess = "none" | "install" | "credentials"
 
 export interface ToolCommand {
@@ -51,7 +54,7 @@ export interface ToolCommand {
   readonly output: ToolOutput
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
-  /** Reads what an apply has done, which is recorded even if the apply was asked to stop. */
+  /** The command reads evidence of an apply, so it runs even if somebody cancelled the apply. */
   readonly isEvidence?: boolean
 }
 
@@ -63,9 +66,9 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secrets that the Run was started with, without those that its base state marks. */
+  /** The secrets of the Run's inputs, without those that its base state marks. */
   readonly secrets: ReadonlyArray<Secret>
-  /** The secret strings from the credentials that came with the job, for the apply of its plan. */
+  /** The secret strings in the job's credentials, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds this machine's own credentials; absent when the Run uses none. */
   readonly provided: RunRedactor | undefined
@@ -77,16 +80,16 @@ export interface RunSession {
   readonly base: StateFile | undefined
   /** The archive that is laid over the tree. */
   readonly build: BuildArchive | undefined
-  /** The root module, and the folder with inputs and plan file; both opened before any module code ran. */
+  /** The root module, and the folder with inputs and plan file; both handles were opened before any module code ran. */
   readonly module: HeldFolder
   readonly settings: HeldFolder
   /** Paths as the tool sees them. */
   readonly planFile: string
   readonly inputArguments: ReadonlyArray<string>
-  /** No installation is needed, and no plugin will be started. */
+  /** The Run needs no installation, and the tool will start no plugin. */
   readonly uninstalled: boolean
   readonly providers: RunProviders
-  /** The packages of the lock are on this machine, and have been given to the Run. */
+  /** The packages of the lock are on this machine and linked into the Run's folder. */
   readonly linked: boolean
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
 }
@@ -96,19 +99,19 @@ export interface SessionRequest {
   readonly control: ConcealingControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
-  /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
+  /** Secrets found by an earlier step: they are redacted too, but not counted, because they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply, which is refused if this machine's credentials are not those of the plan. */
+  /** For an apply, which is refused if this machine's credentials differ from the plan's. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
-  /** Runs after the folder has been created and before it is filled; returns the archive to lay over the tree. */
+  /** Called after the folder has been created and before it is filled; returns the archive to lay over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The secret strings in a sensitive input: for a structured one, in each of its parts. */
+/** The secret strings in a sensitive input; a structured input is split into its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -116,10 +119,10 @@ export const inputSecrets = (
 ): ReadonlyArray<SecretText> =>
   valueSecrets(`var.${name}`, Redacted.value(value), declaredKeys(variableTypes[name] ?? ""))
 
-/** A state or plan may mark more strings than a redactor should hold. The marks themselves hide all of them. */
+/** A state or plan may mark more strings than a redactor should search for. The marks themselves still hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Text that a state or plan marks as sensitive, shortest first: short values are the ones that get printed. */
+/** Text that a state or plan marks as sensitive, shortest first, because programs mostly print short values. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -137,7 +140,7 @@ const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacte
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | RedactionUnavailable) =>
   runnerFailure("prepare_failed", "prepare", message)
 
-/** Waits until processes of the Run may start. Cancelling ends the wait. */
+/** Waits until processes of the Run may start. A cancellation ends the wait. */
 export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStart">, cancel: CancelSignal) =>
   mayStart === undefined
     ? Effect.void
@@ -207,7 +210,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // By then the sandbox is closed, so none of its processes can be found.
+  // The sandbox is closed by now, so its processes cannot be using the folder.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
@@ -235,7 +238,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     mirror: mirror?.path
   })
   const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
-  // Before the sandbox is opened, since it may give the folder to another user.
+  // This happens before the sandbox opens, because the sandbox may give the folder to another user.
   const linked =
     !prepared.uninstalled &&
     Option.isSome(lock) &&
@@ -256,7 +259,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const plain = {
     ...baseEnvironment({ root: insideRoot, temporary: box.temporary }),
     ...toolEnvironment(insideRoot),
-    // Through a link, this is how programs find the path that they were started in.
+    // If the path is a link, programs find their original working folder in `PWD`.
     PWD: posix.join(insideRoot, cwd)
   }
   const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
@@ -273,7 +276,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     const isInstall = command.access === "install"
     const readOnly = [
       ...(yield* providers.visible),
-      // Which packages are needed is known only after the installation.
+      // Only the installation determines which packages are needed.
       ...(isInstall && mirror !== undefined ? [mirror.path] : [])
     ]
     return yield* runTool(

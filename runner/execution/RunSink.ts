@@ -12,9 +12,9 @@ export interface StateCheckpoint {
  * The destination of a run's reports while it executes. Everything except a checkpoint is redacted and free of terminal
  * sequences.
  *
- * - `event`: what happened, in the schema for its kind
+ * - `event`: an event of the Run, in the schema for its kind
  * - `log`: one line or message from a program
- * - `checkpoint`: passes on a state that is stored durably in this place. It does not wait until the state is stored elsewhere;
+ * - `checkpoint`: passes on a state that is already on this machine's disk. It does not wait until the state is stored elsewhere;
  *   the receiver that stores it reports `state.saved`
  */
 export interface RunSink {
@@ -23,7 +23,7 @@ export interface RunSink {
   readonly checkpoint: (checkpoint: StateCheckpoint) => Effect.Effect<void>
 }
 
-/** A failing sink must not fail the run: a tool without a reader would block, and its state would be lost. */
+/** A failing sink must not fail the run: a tool whose output nobody reads would block, and its state would be lost. */
 export const unbreakableSink = (sink: RunSink): RunSink => {
   let isReported = false
   const guarded = (report: Effect.Effect<void>) =>

@@ -4,7 +4,10 @@ import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { RunDiagnostic } from "../../schema/records/Run.ts"
 
 export const RunnerFailureReason = Schema.Literals([
-  /** The job contradicts itself: bad names, a credential that cannot be delivered, a digest that is not the reviewed one. */
+  /**
+   * The job contradicts itself: bad names, a credential that cannot be delivered, or a digest that differs from the reviewed
+   * digest.
+   */
   "job_invalid",
   "already_started",
   "prepare_failed",

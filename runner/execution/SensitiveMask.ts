@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import { leafTexts } from "../redaction/SecretRule.ts"
 
-/** The placeholders for a value that the tool marks as sensitive, and for one that is known only after the apply. */
+/** The placeholders for a value that the tool marks as sensitive, and for a value that only the apply determines. */
 const sensitiveMark = "(sensitive value)"
 const unknownMark = "(known after apply)"
 
@@ -29,7 +29,7 @@ const isMarked = (marks: Marks): boolean => {
   return Object.values(marks).some(isMarked)
 }
 
-/** The value with every marked part replaced. An unknown part has no value: only its mark shows that it will exist. */
+/** The value with every marked part replaced. An unknown part has no value: only its mark shows that the part will exist. */
 export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unknown: Marks): Schema.Json => {
   if (sensitive === true) return sensitiveMark
   if (unknown === true) return unknownMark
@@ -51,7 +51,7 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
       ])
     )
   }
-  // Marks below a plain value do not match it; hiding all of it is safe.
+  // Marks below a plain value do not match the value; hiding the whole value is safe.
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 

@@ -13,35 +13,35 @@ import type { RunSink } from "./RunSink.ts"
 interface Place {
   readonly path: string
   readonly name: string
-  /** The replacement used in front of the path of something inside it; its name by default. */
+  /** The replacement in front of the path of a file inside it; its name by default. */
   readonly before?: string
 }
 
 /**
- * Replaces paths on this machine in what a Run shows. Files in the repository are named relative to the module, as the tool
- * itself names them; other places get a name in angle brackets. Redact first: a secret may contain a path.
+ * Replaces this machine's paths in the text that a Run shows. Files in the repository appear relative to the module, as in the
+ * tool's own messages; other places get a name in angle brackets. Redact first: a secret may contain a path.
  */
 export interface ServerPaths {
   readonly shown: (text: string) => string
   /**
-   * For values in a plan and Outputs, which must remain distinguishable: the Run's folder appears at the Capsule's own path, and
-   * the folder of an earlier Run is replaced by a name.
+   * For values in a plan and Outputs, which must remain distinguishable: the Run's folder becomes the Capsule's own path, and the
+   * folder of an earlier Run becomes a name.
    */
   readonly planned: (text: string) => string
-  /** Adds a path learned during the Run. */
+  /** Adds a path that appears only during the Run. */
   readonly add: (path: string, name: string) => void
 }
 
-/** The settings of an execution, with the paths that it must not show. */
+/** The settings of an execution, with the paths that it must hide. */
 export interface ConcealingControl extends RunControl {
-  /** The path at which the module sees the sandbox folder, and programs find it. */
+  /** The path at which the module and its programs find the sandbox folder. */
   readonly insideRoot: string
   readonly serverPaths: ServerPaths
 }
 
 export interface ServerPathsRequest {
   readonly runFolder: string
-  /** The path at which the module sees the Run's folder. */
+  /** The path at which the module finds the Run's folder. */
   readonly insideRoot: string
   readonly modulePath: string
   readonly dataFolder: string | undefined
@@ -73,9 +73,9 @@ const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> =
 
 const special = /[\\^$.*+?()[\]{}|/-]/g
 const literal = (text: string) => text.replace(special, "\\$&")
-// The folder name ends here: this is not the start of a longer name.
+// The end of a folder name, not the start of a longer name.
 const boundary = "(?![\\w~@%+-]|\\.\\w)"
-/** Whether the path may also be the end of another path, or of a web address. */
+/** True if the path may also be the end of another path, or of a web address. */
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
@@ -99,8 +99,8 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
 }
 
 /**
- * Replaces the folders of Runs, which earlier releases showed to modules at levels without mounts, so that states and Outputs
- * still contain them.
+ * Replaces the folders of Runs in states and Outputs of earlier releases, which showed these folders to modules at levels without
+ * mounts.
  */
 const withoutEarlierRuns = (parents: ReadonlyArray<string>): ((text: string) => string) => {
   const folder = new RegExp(`(?:${parents.map(literal).join("|")})/[^/\\s"]+/(?:capsule|build)${boundary}`, "g")
@@ -151,9 +151,7 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
   } satisfies ServerPaths
 })
 
-/**
- * Log lines without paths on this machine. Paths in events are replaced by `RunReport`, which knows the length of each string.
- */
+/** Log lines without paths on this machine. `RunReport` replaces paths in events, because it has the length of each string. */
 export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink => ({
   ...sink,
   log: (phase, stream, text) => sink.log(phase, stream, paths.shown(text))
@@ -175,10 +173,10 @@ export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Jso
 
 const runFolder = /\/run_[a-z0-9]{16,64}-\d+\/(?:capsule|build)(?![\w-])/
 
-/** Whether a text contains the folder of a Run, on whichever machine: a program can always find out where it really is. */
+/** True if a text contains the folder of a Run on any machine; a program can always find its real location. */
 export const holdsRunFolder = (text: string): boolean => runFolder.test(text)
 
-/** A value that an earlier release stored, without the folders of its Runs. */
+/** A value that an earlier release stored, with the folders of its Runs replaced. */
 export const storedValue = (runsFolder: string, value: Schema.Json): Schema.Json =>
   withTexts(value, withoutEarlierRuns([runsFolder]))
 

@@ -19,14 +19,14 @@ export interface SourceBuildJob {
   readonly module: ModuleReference
   readonly localModules: ReadonlyArray<LocalModule>
   readonly build: SourceBuild
-  /** Whether the operator allows builds to reach the network. */
+  /** True if the operator allows builds to reach the network. */
   readonly network: boolean
   readonly requirements: RunRequirements | undefined
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
 }
 
-/** Folders in the tree that the tool reads configuration from. */
+/** Folders in the tree from which the tool reads configuration. */
 const moduleFolders = (job: SourceBuildJob): ReadonlySet<string> =>
   new Set(
     [job.module.path, ...job.localModules.map(({ dir }) => posix.join(job.module.path, dir))].map(posix.normalize)
@@ -110,7 +110,7 @@ export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // The sandbox is closed before anything is read: no process of the build is still running.
+    // The sandbox is closed first, so that no process of the build is still running during the read.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({

@@ -14,13 +14,13 @@ import {
 import { Instance, Outputs, Resource } from "./StateDocument.ts"
 import { type Extent, isWholeState, type StateLayout, stateLayout } from "./StateScan.ts"
 
-/** What an index of resources needs to know about one instance of a managed resource. */
+/** One instance of a managed resource, with the data for an index of resources. */
 export interface ObjectContents extends ManagedObject {
-  /** For an object that is still waiting to be destroyed after its replacement: its distinguishing key. Empty for others. */
+  /** The key of an object that waits for its destruction after a replacement. Empty for other objects. */
   readonly deposed: string
-  /** Whether the tool has marked it as damaged and will replace it. */
+  /** True if the tool has marked it as damaged and will replace it. */
   readonly tainted: boolean
-  /** Whether the state marks its `id`, or all of it, as sensitive. */
+  /** True if the state marks its `id`, or the whole object, as sensitive. */
   readonly isIdSensitive: boolean
   /** The JSON text of each attribute that has a value, by name. */
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
@@ -54,7 +54,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Collects the data that objects are read for, besides passing them to `take`. */
+/** Passes objects to `take` and collects the data of the whole state. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {
@@ -82,7 +82,7 @@ const none = new TextEncoder().encode("[]")
 type PartKind = "outputs" | "resource" | "instance"
 type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
 
-/** The long parts of states that were read before a transaction, by where they begin, for as long as the state is in memory. */
+/** The long parts of states that were read before a transaction, by their position; kept as long as the state is in memory. */
 const partsRead = new WeakMap<Uint8Array, Parts>()
 
 interface Part<K extends PartKind> {
@@ -93,7 +93,7 @@ interface Part<K extends PartKind> {
   readonly decode: (text: string) => Option.Option<DocumentContents[K]>
 }
 
-/** A part may be as long as the state: one that is too long for this thread is read in another. */
+/** A part may be as long as the state: another thread reads a part that is too long for this thread. */
 const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode, from, kind, state }: Part<K>) {
   if (bytes.length <= longestReadHere) return decode(withExactNumbers(decoder.decode(bytes)))
   const parts = partsRead.get(state)?.[kind]
@@ -158,8 +158,8 @@ const partContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Passes every object in a state to `take`, one after another, and returns the rest. Returns `none` for anything that is not a
- * complete state file, and for one that the tool has encrypted; the caller must then discard anything already taken.
+ * Passes every object in a state to `take` sequentially, and returns the rest. Returns `none` for anything that is not a complete
+ * state file, and for a state that the tool has encrypted; the caller must then discard the objects passed so far.
  */
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
@@ -180,8 +180,8 @@ export const stateContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the parts of a state that are too long for this thread, so that `stateContents` of the same bytes needs no other thread: it
- * may then be used in a transaction.
+ * Reads the parts of a state that are too long for this thread, so that `stateContents` of the same bytes needs no other thread
+ * and may run in a transaction.
  */
 export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (bytes.length <= longestReadHere || partsRead.has(bytes)) return

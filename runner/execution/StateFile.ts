@@ -13,7 +13,7 @@ export interface ManagedObject {
   /** Its `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** The normalised address of its provider, or whatever the state has in its place. */
+  /** The normalised address of its provider, or the state's text if it is no address. */
   readonly provider: string
 }
 
@@ -27,7 +27,7 @@ export interface StateFile {
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
   readonly managed: ReadonlyArray<ManagedObject> | undefined
-  /** Whether every object belongs to a provider that is part of the tool; false when the tool has encrypted the state. */
+  /** True if every object belongs to a provider that is part of the tool; false when the tool has encrypted the state. */
   readonly builtinOnly: boolean
   /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
@@ -35,7 +35,7 @@ export interface StateFile {
   readonly sensitiveObjectTexts: ReadonlyArray<string>
 }
 
-/** An address like `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it for each resource. */
+/** An address like `module.a.provider["terraform.io/builtin/terraform"]`, in the form of the tool's states. */
 const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
 const providerReference = /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/
@@ -130,7 +130,7 @@ export const stateFile = (document: typeof StateDocument.Type): StateFile => {
   }
 }
 
-/** Why a state does not continue the base; undefined when it does. */
+/** The reason why a state does not continue the base; undefined if it does. */
 export const continuationProblem = (
   base: Pick<StateFile, "lineage" | "serial"> | undefined,
   next: Pick<StateFile, "lineage" | "serial">

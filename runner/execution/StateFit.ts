@@ -3,9 +3,9 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 import { toolTitles } from "../toolchain/Tool.ts"
 
 /**
- * Why a state does not fit this tool; `undefined` if the tool is at least as new as the one that wrote it. A state does not
- * record which of the two tools wrote it, so their versions are compared as one sequence. An unreadable version is left to the
- * tool.
+ * The reason why a state does not fit this tool; `undefined` if the tool is at least as new as the tool that wrote it. A state
+ * does not record which of the two tools wrote it, so their versions are compared as one sequence. If a version is unreadable,
+ * the tool itself decides.
  */
 export const stateToolProblem = (writtenBy: string | undefined, tool: ToolIdentity): string | undefined => {
   const writer = SemVer.parse(writtenBy ?? "")

@@ -2,20 +2,20 @@ import { isUtf8 } from "node:buffer"
 import { Effect, Option } from "effect"
 import { instanceShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
 
-/** What a state file states about itself. `resourceCount` is undefined when the tool has encrypted it. */
+/** The header of a state file. `resourceCount` is undefined when the tool has encrypted it. */
 export interface ScannedState {
   readonly serial: number
   readonly lineage: string
   readonly resourceCount: number | undefined
 }
 
-/** A value within a document: the index of its first byte, and the one after its last. */
+/** A value within a document: the index of its first byte, and the index after its last byte. */
 export interface Extent {
   readonly from: number
   readonly to: number
 }
 
-/** Positions of the parts of a state, so that they can be read one after another. */
+/** Positions of the parts of a state, so that they can be read sequentially. */
 export interface StateLayout {
   readonly isEncrypted: boolean
   readonly outputs: Extent | undefined
@@ -52,7 +52,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compared byte by byte: these outnumber everything else in a state. */
+/** Compares bytes, because blanks outnumber everything else in a state. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -65,10 +65,10 @@ const literals: ReadonlyArray<readonly [string, JsonKind]> = [
 /** The tools write numbers of a few hundred digits at most, and documents a few dozen levels deep. */
 const longestNumber = 4096
 const deepest = 1000
-/** The names in a shape are shorter than this in any spelling. */
+/** The names in a shape are shorter than this in any escaping. */
 const longestName = 256
 
-/** The index after the closing quote; -1 when the text that begins before `from` is not a string. */
+/** The index after the closing quote; -1 if the text that begins before `from` is not a string. */
 const endOfString = (bytes: Uint8Array, from: number): number => {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0
@@ -87,7 +87,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads a document once from beginning to end, and keeps nothing but its position in it. */
+/** Reads a document once from beginning to end, and stores only its position in the document. */
 class StateScan {
   private readonly bytes: Uint8Array
   private at = 0
@@ -177,7 +177,7 @@ class StateScan {
     if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
       const name = this.text(end)
       if (frame.shape.fields.has(name)) {
-        // Parsers differ on which of two equal keys wins.
+        // Parsers disagree about which of two equal keys wins.
         if (frame.seen.has(name)) this.isBroken = true
         frame.seen.add(name)
         frame.field = name
@@ -300,7 +300,7 @@ const bytesAtOnce = 256 * 1024
 
 const anyNumber = Number.POSITIVE_INFINITY
 
-/** Whether the bytes are a whole state file, read in one go. A document that is too deep costs no more than its length. */
+/** True if the bytes are a complete state file, read in one step. A document that is too deep costs no more than its length. */
 export const isWholeState = (bytes: Uint8Array): boolean => {
   if (!isUtf8(bytes)) return false
   const scan = new StateScan(bytes, anyNumber)
@@ -315,15 +315,15 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNum
 })
 
 /**
- * The identity of a state file of any size, using only as much memory as its deepest level requires: the whole document is read,
- * and `parseState` would accept it. `none` for anything else, for a document that states its identity twice, and for one with
- * more than `mostValues` values.
+ * The identity of a state file of any size, using only as much memory as its deepest level requires: the scan reads the whole
+ * document, and `parseState` would accept it. `none` for anything else, for a document that contains its identity twice, and for
+ * a document with more than `mostValues` values.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
   return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()
 })
 
-/** Positions of the resources and Outputs in a state that has such an identity. */
+/** Positions of the resources and Outputs in a state with such an identity. */
 export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (!isUtf8(bytes)) return Option.none<StateLayout>()
   const scan = yield* read(bytes)

@@ -1,11 +1,11 @@
 import { Schema, SchemaAST } from "effect"
 import { Instance, Resource, StateDocument } from "./StateDocument.ts"
 
-/** What is expected of a JSON value. `undefined` means anything. */
+/** The expected shape of a JSON value. `undefined` means anything. */
 export interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** For an object: its known fields. It may have others. */
+  /** For an object: its known fields. It may have other fields. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
   /** For an object: the shape of each value. */

@@ -15,7 +15,7 @@ export interface WatchRequest {
   readonly baseBytes: Uint8Array | undefined
   readonly checkpointPath: string
   readonly sink: RunSink
-  /** Called with each complete state before it is kept. */
+  /** Called with each complete state before it is stored. */
   readonly onState: (state: StateFile) => Effect.Effect<void>
 }
 
@@ -24,7 +24,7 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
 
 /**
  * Watches the state file while a tool is writing it, until the Scope closes. Each complete state that continues the base is
- * copied to a durable file in the run folder, then passed to the sink. A torn one is skipped: the next poll sees it complete.
+ * copied to a durable file in the run folder, then passed to the sink. A torn state is skipped: the next poll finds it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -51,7 +51,7 @@ export const watchState = Effect.fnUntraced(function* (
     yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // A write cannot be undone: once the tool has exited, it would put a state into a folder that is being removed.
+    // A write cannot be interrupted halfway: once the tool has exited, it would put a state into a folder that is being removed.
     Effect.uninterruptible
   )
 

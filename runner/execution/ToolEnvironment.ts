@@ -12,7 +12,7 @@ export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): P
   LANG: "C.UTF-8"
 })
 
-/** Settings that make the tool predictable: no prompts, no calls home, and only the runner's own configuration. */
+/** Settings that make the tool predictable: no prompts, no requests to its vendor, and only the runner's own configuration. */
 export const toolEnvironment = (insideRoot: string): ProcessEnvironment => ({
   TF_IN_AUTOMATION: "1",
   TF_INPUT: "0",

@@ -38,7 +38,7 @@ const ProvisionerHook = Schema.Struct({
   output: Schema.optionalKey(Schema.String)
 })
 
-/** One line of the tool's machine-readable output, limited to the fields that are used. */
+/** One line of the tool's machine-readable output, limited to the fields that svc uses. */
 const Line = Schema.fromJsonString(
   Schema.Struct({
     "@level": Schema.optionalKey(Schema.String),
@@ -61,7 +61,7 @@ export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 export type ToolMessage = { readonly text: string } & (
   | {
       readonly _tag: "Text"
-      /** The resource that a plan message is about. */
+      /** The resource that a plan message concerns. */
       readonly address?: string | undefined
     }
   | {
@@ -92,17 +92,17 @@ const moments: ReadonlyMap<string, ResourceMoment> = new Map([
 
 const emergencyText = "Emergency state dump"
 
-/** The state as printed: parsing and reprinting would change numbers beyond 2^53. */
+/** The state as printed: a parsed and reprinted state would have different numbers beyond 2^53. */
 const emergencyState = (line: string): Uint8Array | undefined => {
   const start = line.indexOf('"state":')
   const end = line.lastIndexOf(',"type":')
   return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
 }
 
-/** The file with the module's inputs, in which a person cannot look up the place of a diagnostic. */
+/** The file with the module's inputs; a diagnostic's position in it is useless to a person, who cannot open the file. */
 const inputsFile = posix.basename(sandboxPaths.inputs)
 
-/** The variables that a diagnostic about the inputs concerns, by their names alone: a key in them may be secret. */
+/** The variables of a diagnostic about the inputs, without keys: a key in a variable may be secret. */
 const inputsOf = ({ range, snippet }: typeof Diagnostic.Type): ReadonlyArray<string> => {
   if (range == null || posix.basename(range.filename) !== inputsFile) return []
   const names = (snippet?.values ?? []).flatMap(({ traversal }) => /^var\.[\w-]+/.exec(traversal) ?? [])

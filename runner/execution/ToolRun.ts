@@ -15,9 +15,9 @@ import type { RunSink } from "./RunSink.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
 /**
- * How the standard output of a program is read.
+ * The format of a program's standard output.
  *
- * - `messages`: the tool's JSON lines, passed on without secrets; anything else becomes a log line
+ * - `messages`: the tool's JSON lines, passed on without secrets; any other line becomes a log line
  * - `document`: one secret document, never logged; dropped when longer than `maxBytes`
  * - `text`: log lines
  */
@@ -35,8 +35,9 @@ export interface ToolRun {
 }
 
 /**
- * How a program ended. `cancelled` whatever its exit code, if a cancel came first: only an apply has effects, and only it reads
- * the code as well. `exited` also if it ran into its time limit and succeeded all the same; `killed` if something else killed it.
+ * The reason why a program ended. `cancelled` regardless of its exit code, if a cancellation came first: only an apply has
+ * effects, so only the apply also reads the code. `exited` also if it exceeded its time limit but succeeded; `killed` if
+ * something else killed it.
  */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
@@ -45,9 +46,9 @@ export interface ToolEnd {
   /** Absent when the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit of the Run that stopped it, whatever the program reported. */
+  /** The limit of the Run that stopped it, regardless of the program's own report. */
   readonly limit: LimitExceeded | undefined
-  /** Cleaned. */
+  /** Without secrets. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
   /** The last cleaned lines that were not messages: the only information when a tool dies without a diagnostic. */
@@ -62,7 +63,7 @@ export interface ToolContext {
   readonly cancel: CancelSignal
 }
 
-/** The human-readable text that the tool prints below the first line of a diagnostic; its messages have only that line. */
+/** The human-readable text that the tool prints below the first line of a diagnostic; its messages contain only the first line. */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [
     address === undefined ? undefined : `with ${address}`,
@@ -75,7 +76,7 @@ const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): strin
 
 type Document = Redacted.Redacted<Uint8Array> | undefined
 
-/** How an output is read: `read` until it ends, and `rest` for the remainder. */
+/** The reader of an output: `read` until it ends, and `rest` for the remainder. */
 type Reader = (
   stream: SandboxProcess["stdout"],
   started: Latch.Latch
@@ -83,7 +84,7 @@ type Reader = (
 
 const mostDiagnostics = 200
 const mostLastLines = 5
-/** A tool that has not printed anything may not handle signals yet, and would miss the only one it receives. */
+/** A tool that has not printed anything may not handle signals yet, and would miss its only signal. */
 const longestStart = Duration.seconds(2)
 /** A process that has left the process group may hold the output open after the program has exited. */
 const longestDrain = Duration.seconds(5)
@@ -99,8 +100,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to completion and reports while it runs. A cancel or the timeout sends one SIGINT; after the grace period the
- * whole sandbox is killed. Nothing that the program does makes this fail.
+ * Runs one program to completion and reports while it runs. A cancellation or the timeout sends one SIGINT; after the grace
+ * period the whole sandbox is killed. The effect never fails because of the program.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -117,7 +118,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // The journal must contain everything that is reported.
+    // The journal must contain every reported change.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -143,7 +144,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
     return {
       read: stream.pipe(
-        // Data already taken from the stream is processed even if reading is interrupted.
+        // Data already taken from the stream is processed even after an interruption.
         Stream.runForEach((bytes) =>
           Effect.andThen(
             started.open,
@@ -206,7 +207,10 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads in the background. Whatever is still held back when the output ends is shown once, however it ended. */
+  /**
+   * Reads in the background. Text that is still held back when the output ends is released once, regardless of the reason for the
+   * end.
+   */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],

@@ -10,8 +10,8 @@ const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
   isAddress(address) ? ipaddr.parse(address) : undefined
 
 /**
- * Whether an address belongs to the public internet. Special-purpose ranges do not: loopback, private, link-local, shared,
- * multicast, documentation and reserved ranges, and every way to wrap an IPv4 address in an IPv6 one.
+ * True if an address belongs to the public internet. Special-purpose ranges do not: loopback, private, link-local, shared,
+ * multicast, documentation and reserved ranges, and every form of an IPv4 address in an IPv6 address.
  */
 export const isPublicAddress = (address: string): boolean => {
   const parsed = parse(address)
@@ -20,7 +20,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
 }
 
-/** Whether a URL's host is an address rather than a name; IPv6 brackets are allowed. */
+/** The address in a URL's host; undefined if the host is a name. IPv6 brackets are allowed. */
 export const hostAddress = (host: string): string | undefined => {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
   return isAddress(bare) ? bare : undefined

@@ -6,8 +6,8 @@ const head = "ref: refs/heads/main\n"
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
 /**
- * An empty bare repository: SHA-1, with a file for each ref. Every git reads this format. `git init` creates whatever its version
- * prefers, and a repository that uses SHA-256 cannot fetch a SHA-1 commit.
+ * An empty bare repository: SHA-1, with a file for each ref. Every version of git reads this format. `git init` would use its
+ * version's preferred format, and a repository that uses SHA-256 cannot fetch a SHA-1 commit.
  */
 export const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
   Effect.tryPromise(async () => {

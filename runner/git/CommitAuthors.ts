@@ -2,8 +2,8 @@ const headerLine = /^(?:author|committer) [^\n]*?<([^<>\n]*)> \d+ [+-]\d{4}$/
 const trailerLine = /^co-authored-by:[^\n]*<([^<>\n]*)>\s*$/i
 
 /**
- * The addresses, deduplicated and in lower case, that a commit object names as its author, committer or co-authors. The author of
- * a commit chooses them, so they only determine whom to leave out, never whom to trust.
+ * The addresses of a commit's author, committer and co-authors, deduplicated and in lower case. The author of a commit chooses
+ * them, so they may only exclude a person, never authorise anyone.
  */
 export const commitAuthors = (bytes: Uint8Array): ReadonlyArray<string> => {
   const text = Buffer.from(bytes).toString("utf8")

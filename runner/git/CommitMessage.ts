@@ -17,7 +17,7 @@ const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
 const decode = (bytes: Uint8Array, label: string): string => {
   const utf8 = () => Buffer.from(bytes).toString("utf8")
   if (/^utf-?8$/i.test(label)) return utf8()
-  // An unknown label is no reason to hide the message.
+  // The message is shown even if its encoding label is unknown.
   return knownLabels.has(label.toLowerCase()) ? new TextDecoder(label).decode(bytes) : utf8()
 }
 

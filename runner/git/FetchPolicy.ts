@@ -12,8 +12,8 @@ interface OriginPolicy {
 const wellKnownPorts = 1024
 
 /**
- * Why Git may not fetch from this address: it must be https, on an ordinary port and not a private address literal, unless the
- * operator allows the origin by name. Returns a phrase that completes a sentence about the address.
+ * The reason why Git may not fetch from this address: it must be https, on an ordinary port and not a private address literal,
+ * unless the operator allows the origin by name. Returns a phrase that completes a sentence about the address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined
@@ -31,7 +31,7 @@ export const fetchRule =
   (address) =>
     originProblem(address, policy)
 
-/** The address of a repository that may be fetched: the grammar accepts it and the network policy allows it. */
+/** The address of a repository that may be fetched: the grammar and the network policy accept it. */
 export const fetchableAddress = (text: string, policy: OriginPolicy): Result.Result<GitAddress, GitUrlRefused> =>
   Result.mapError(
     parseGitAddress(text, fetchRule(policy)),

@@ -30,8 +30,8 @@ export class GitCredentials {
   }
 
   /**
-   * The `Authorization` header of a request, if it goes to one of the origins. Checked for every request: a check when the
-   * Source was written proves nothing about where a request goes.
+   * The `Authorization` header of a request, if it goes to one of the origins. The check runs for every request, because a check
+   * when the Source was written cannot foresee the destination of a request.
    */
   authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
     const address = requestUrl.replace(/\?.*$/s, "")
@@ -44,7 +44,7 @@ export class GitCredentials {
     )
   }
 
-  /** Like the above, for another process of this service, which checks again. */
+  /** A codec that hands the credentials to another process of this service, which checks origins again. */
   static readonly Handed: Schema.Codec<GitCredentials, typeof Wire.Encoded> = Wire.pipe(
     Schema.decodeTo(
       Schema.declare((value): value is GitCredentials => value instanceof GitCredentials),

@@ -6,8 +6,8 @@ import { GitPolicy } from "./GitPolicy.ts"
 import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
- * A repository with the checked addresses of its host. Every connection in one operation uses these, and the name is never
- * resolved again, so a changed DNS answer has no effect.
+ * A repository with the checked addresses of its host. Every connection in one operation uses these addresses, and the name is
+ * never resolved again, so a changed DNS answer has no effect.
  */
 export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
@@ -22,7 +22,7 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
     .pipe(Effect.mapError(() => new GitUnreachable({ message: `The host ${hostname} ${whose} could not be found.` })))
 })
 
-/** Resolves a host once and refuses it when any of its addresses is not public, unless the operator allows the origin. */
+/** Resolves a host once and refuses it if any of its addresses is not public, unless the operator allows the origin. */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,
   whose: string

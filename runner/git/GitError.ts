@@ -2,10 +2,10 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The value is not a Git URL this service may fetch from. Never repeats the value: it may contain a password. */
+/** The value is not a Git URL that this service may fetch. Never repeats the value: it may contain a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
-/** The value is not a ref, tag, branch or commit as Git writes them. */
+/** The value is not a Git ref, tag, branch or commit. */
 export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
 
 /** The repository has no such branch, tag or commit, or does not serve it. */
@@ -47,7 +47,7 @@ export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFo
   Message
 ) {}
 
-/** The server requires credentials, or refused the ones provided. */
+/** The server requires credentials, or refused the given credentials. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message
@@ -59,7 +59,7 @@ export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("
   ...Message
 }) {}
 
-/** The request would send the credentials to an origin other than theirs. */
+/** The request would send the credentials to another origin. */
 export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWithheld>()(
   "GitCredentialsWithheld",
   Message
@@ -100,7 +100,7 @@ export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut"
 /** The operator requires native git and it is missing, too old or disabled for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
-/** Why a remote repository could not be read. Messages are for the end user and contain no secret. */
+/** The reason why a remote repository could not be read. Messages are for the end user and contain no secret. */
 export const GitError = Schema.Union([
   GitRefNotFound,
   GitRefAmbiguous,

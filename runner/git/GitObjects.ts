@@ -46,8 +46,8 @@ const damaged = (oid: string, what: string) =>
   new GitProtocolBroken({ message: `The object ${oid} of the repository ${what}. Check the repository with git fsck.` })
 
 /**
- * Reads and verifies an object: its type must be the expected one and its bytes must hash to its id. So a snapshot is the commit
- * that was resolved, no matter who fetched it or from where.
+ * Reads and verifies an object: its type must be the expected one and its bytes must hash to its id. So a snapshot is exactly the
+ * resolved commit, no matter who fetched it or from where.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -79,7 +79,7 @@ export interface PeeledCommit {
   readonly description: CommitDescription
 }
 
-/** The commit that an object id resolves to, through any annotated tags, and that commit's root tree. */
+/** The commit that an object id resolves to, through any annotated tags, and its root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
@@ -101,7 +101,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object, in their original order. In names that are not UTF-8, U+FFFD replaces what is not. */
+/** The entries of a tree object, in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes. */
 export const parseTree = (
   tree: string,
   bytes: Uint8Array

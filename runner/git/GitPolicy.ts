@@ -6,10 +6,7 @@ const isOrigin = (text: string): boolean => {
   return isAddress(address) && address.scheme !== "ssh" && address.origin === text
 }
 
-/**
- * An origin in the form in which `allowOrigins` compares it: scheme, host, and port unless it is the scheme's default; nothing
- * else.
- */
+/** An origin in the form of `allowOrigins`: scheme, host, and port unless it is the scheme's default; nothing else. */
 export const AllowedOrigin = Schema.String.check(
   Schema.makeFilter(isOrigin, {
     description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
@@ -18,30 +15,30 @@ export const AllowedOrigin = Schema.String.check(
 
 /** Upper bounds of one sync. All sizes are bytes. */
 export interface GitLimits {
-  /** The most that one fetch may transfer. */
+  /** Maximum transfer size of one fetch. */
   readonly packBytes: number
-  /** The most that one listing of refs may transfer. */
+  /** Maximum transfer size of one listing of refs. */
   readonly responseBytes: number
   readonly refs: number
-  /** Number of entries in the tree, whether kept or left out. */
+  /** Number of entries in the tree, including entries that the snapshot omits. */
   readonly files: number
   readonly fileBytes: number
   /** Total size of all files. */
   readonly totalBytes: number
   /** Maximum depth of nested folders. */
   readonly depth: number
-  /** Memory used by the fetching process and everything it has started. */
+  /** Memory used by the fetching process and its child processes. */
   readonly rssBytes: number
   /** Duration of one whole operation. */
   readonly deadline: Duration.Duration
-  /** The longest the server may stay silent. */
+  /** Maximum silence of the server. */
   readonly idle: Duration.Duration
 }
 
 export interface GitPolicyShape {
   /** Exact origins such as `http://git.internal:3000` that may use plain http and may resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Whether to fetch with native git: when available, never, or always. The snapshot is the same either way. */
+  /** Fetches with native git when available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
 }

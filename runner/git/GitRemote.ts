@@ -15,7 +15,7 @@ export interface RemoteRequest {
   readonly credentials?: GitCredentials | undefined
 }
 
-/** A resolved ref with the address that responded: a fetch that uses it talks to the same server. */
+/** A resolved ref with the address that responded, so that a fetch can use the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
   /** Refs of similar names that cannot be used. */
@@ -29,9 +29,9 @@ export interface LocatedRef extends ResolvedRef {
 export class GitRemote extends Context.Service<
   GitRemote,
   {
-    /** The commit that a ref resolves to. A commit id is returned as is, once the server has proved to be a Git server. */
+    /** The commit that a ref resolves to. A commit id is returned unchanged, once the server has proved to be a Git server. */
     readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
-    /** Like `resolve`, but with the checked address for the fetch that follows. */
+    /** Like `resolve`, but with the checked address for a later fetch. */
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
     /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
@@ -88,7 +88,7 @@ export class GitRemote extends Context.Service<
   )
 }
 
-/** A signal that is aborted when the Scope closes, for APIs that only support signals. */
+/** A signal that is aborted when the Scope closes, for APIs that support only signals. */
 const interruption = Effect.acquireRelease(
   Effect.sync(() => new AbortController()),
   (controller) => Effect.sync(() => controller.abort())

@@ -19,20 +19,20 @@ import { pinnedRequest } from "./PinnedRequest.ts"
 export interface TransportOptions {
   /** Sent only with requests to one of their origins; no other requests are made. */
   readonly credentials?: GitCredentials | undefined
-  /** The maximum total size of all responses in bytes, and the name of that limit. */
+  /** The maximum total size of all responses in bytes, and that limit's name. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
-  /** The longest the server may stay silent. */
+  /** Maximum silence of the server. */
   readonly idle: Duration.Duration
   readonly signal: AbortSignal
 }
 
 /**
  * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, with limits on bytes and silence.
- * It is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so they are kept in `failure` too.
+ * It is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so `failure` also records them.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
-  /** The address that responded, once one has. */
+  /** The address of the first response; undefined before it. */
   readonly connectedAddress: () => string | undefined
 }
 
@@ -69,7 +69,7 @@ const statusFailure = (
   return new GitUnreachable({ message: `The Git server answered with status ${status}${reason}. ${when}` })
 }
 
-/** The longest that a server may ask a request to wait. */
+/** The longest wait that svc accepts from a server. */
 const longestWait = 30
 
 /** The seconds in a `Retry-After`, which is a number or a date; `undefined` if there is none. */
@@ -94,7 +94,7 @@ const pause = (seconds: number, signal: AbortSignal) =>
     else signal.addEventListener("abort", done)
   })
 
-/** Media types are compared without their parameters and without regard to case, as Git compares them. */
+/** Media types are compared without parameters and case, as in Git. */
 const mediaTypeOf = (contentType: string | undefined) =>
   (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
@@ -166,7 +166,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   }
 
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
-    // The pin applies to names only; only this repository may be requested.
+    // The pin applies to names only; only requests to this repository are allowed.
     if (!input.url.startsWith(`${endpoint.url}/`))
       return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
     const authorization = options.credentials?.authorizationFor(input.url)
@@ -202,7 +202,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     const status = response.statusCode ?? 0
     const wait = waited || !asksToWait(status) ? undefined : secondsToWait(response.headers["retry-after"])
     if (wait !== undefined && wait <= longestWait) {
-      // Once in an operation: the server is never asked a third time.
+      // An operation repeats a request only once: it never sends a third request.
       waited = true
       clearTimeout(watched.timer)
       response.destroy()

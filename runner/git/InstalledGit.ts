@@ -17,7 +17,7 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
-/** This runtime can trust additional certificates; git can only replace the set. */
+/** True if this runtime trusts additional certificates; git can only replace the whole set. */
 const hasCertificatesOfItsOwn = () => {
   const extra = process.env["NODE_EXTRA_CA_CERTS"]
   return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
@@ -25,15 +25,15 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** Whether a failure is final, so that there is no fallback. */
+  /** True if a failure is final because the policy forbids a fallback. */
   readonly required: boolean
 }
 
-/** The git program on this machine to use for fetches, if the policy permits one. */
+/** The git program on this machine for fetches, if the policy permits native git. */
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** Undefined: fetch without it. Determined once. */
+    /** Undefined if fetches must not use git. Determined once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/runner/git/InstalledGit") {

@@ -15,7 +15,7 @@ import type { GitAddress } from "../../schema/git/GitAddress.ts"
 
 export interface FetchRequest {
   readonly url: GitAddress
-  /** What to fetch: the object the server listed for the ref. */
+  /** The object to fetch: the object that the server listed for the ref. */
   readonly oid: string
   /** A folder that does not exist yet. */
   readonly gitdir: string
@@ -23,7 +23,7 @@ export interface FetchRequest {
   readonly onProgress: (phase: string, percent: number) => void
 }
 
-/** Loaded by the first fetch: loading it takes a tenth of a short command, and few processes fetch. */
+/** The first fetch loads it, because loading takes a tenth of the time of a short command, and few processes fetch. */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))
 
 const trailerBytes = 20
@@ -55,7 +55,7 @@ const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
 const objectType = (type: string): GitObjectType | undefined =>
   type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
 
-/** The disk, on which no pack is stored beyond its bounds: the library stores a pack before it unpacks it. */
+/** A file system that stops a pack at its bounds: the library stores a pack before it unpacks the pack. */
 const boundedDisk = (bounds: PackBounds) => {
   let refused: GitLimitExceeded | GitProtocolBroken | undefined
   const writeFile: typeof nodeFs.promises.writeFile = async (path, data, options) => {
@@ -107,7 +107,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
-  // The library ignores the packet with the server's refusal; the only symptom is that nothing arrives.
+  // The library ignores the packet with the server's refusal, so the only symptom is an empty response.
   if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}

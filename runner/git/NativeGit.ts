@@ -39,7 +39,7 @@ const keptErrorCharacters = 4096
 const leastFileBytes = 1024 * 1024
 const packPollInterval = "100 millis"
 
-/** git gets no settings from the machine or the service; everything it needs is passed here. */
+/** The environment of git: no settings of the machine or the service reach it. */
 const environment = (
   { endpoint, objectBytes }: NativeOptions,
   home: string,
@@ -63,7 +63,7 @@ const environment = (
       : {
           // An argument would be visible in the process list.
           GIT_CONFIG_COUNT: "1",
-          // git sends it only to this repository, whatever else it requests from the server.
+          // git sends it only to this repository, not with other requests to the server.
           GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
           GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
@@ -83,26 +83,26 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "http.lowSpeedTime": String(Math.ceil(options.idleMillis / 1000)),
     "credential.helper": "",
     "core.hooksPath": "/dev/null",
-    // Objects are verified when they are read, with or without the installed git: by their id, type and names.
+    // svc verifies objects when it reads them, with or without the installed git: by their id, type and names.
     "transfer.fsckObjects": "false",
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "core.bigFileThreshold": String(Math.max(options.fileBytes, leastFileBytes)),
-    // One pack file to watch, whatever the number of objects.
+    // One pack file to watch, regardless of the number of objects.
     "fetch.unpackLimit": "1"
   }
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** What git found wrong with an object, in its own words. */
+/** The fault that git found in an object, in git's own words. */
 const damagedObject = (stderr: string): string | undefined =>
   stderr
     .split("\n")
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** Whether the server caused the failure, so that any other way of fetching would fail too. */
+/** The failure if the server caused it; any other way of fetching would then fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -130,7 +130,7 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     })
   if (/Failed to connect|Connection refused|SSL/i.test(stderr))
     return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
-  // Without the installed git the object is found by its id, with what is wrong with it.
+  // Without the installed git, svc finds the object by its id and reports the fault.
   if (damagedObject(stderr) !== undefined) return undefined
   if (/index-pack|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
     return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
@@ -212,7 +212,7 @@ const runGit = Effect.fnUntraced(function* (
 
 /**
  * Fetches one commit without history, using the installed git, into a bare repository on disk. Fails with `GitNativeUnavailable`
- * when git failed in a way that says nothing about the server.
+ * if git failed for a reason other than the server.
  */
 export const fetchNative = Effect.fn("fetchNative")(function* (
   options: NativeOptions,

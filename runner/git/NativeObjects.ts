@@ -9,13 +9,13 @@ export interface NativeObjectsOptions {
   readonly gitdir: string
   /** Larger objects are refused before they are read. */
   readonly fileBytes: number
-  /** git allocates no larger object, whatever the answer to its size. */
+  /** git allocates no larger object, even if it reports a smaller size. */
   readonly objectBytes: number
 }
 
 const slackBytes = 4096
 
-/** git ends rather than allocate more than this at once, in the process itself and those it starts. */
+/** git exits instead of allocating more than this at once, in its process and in its child processes. */
 export const allocationLimit = (objectBytes: number) => ({ GIT_ALLOC_LIMIT: String(objectBytes + slackBytes) })
 
 const newline = 0x0a

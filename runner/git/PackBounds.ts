@@ -2,19 +2,22 @@ import { createInflate, inflateSync } from "node:zlib"
 import { GitLimitExceeded, GitProtocolBroken } from "./GitError.ts"
 import type { GitLimits } from "./GitPolicy.ts"
 
-/** What a pack may hold. Both ways of fetching refuse an object above `objectBytes`; the installed git allocates no more. */
+/**
+ * Limits on the contents of a pack. Both ways of fetching refuse an object above `objectBytes`; the installed git allocates no
+ * more than that.
+ */
 export interface PackBounds {
   readonly objects: number
-  /** One object, as stored or as a delta rebuilds it. */
+  /** Size of one object, as stored or as rebuilt from a delta. */
   readonly objectBytes: number
-  /** All objects together. */
+  /** Size of all objects together. */
   readonly unpackedBytes: number
-  /** Deltas that build on each other. */
+  /** Length of a chain of deltas. */
   readonly deltaDepth: number
 }
 
 const mebibyte = 1024 * 1024
-/** Folders and commits count too, however little the files may hold. */
+/** Folders and commits count too, even if the limit for files is small. */
 const leastObjectBytes = 16 * mebibyte
 const unpackedObjects = 8
 const mostObjects = 1_000_000
@@ -43,7 +46,7 @@ const trailerBytes = 20
 const oidBytes = 20
 const ofsDelta = 6
 const refDelta = 7
-/** Smaller objects are inflated in one step; larger ones are counted piece by piece, and not kept. */
+/** Smaller objects are inflated in one step; larger objects are counted piece by piece, and not stored. */
 const oneStepBytes = 64 * 1024
 /** Two sizes, in the first bytes of a delta. */
 const deltaHeadBytes = 20
@@ -51,18 +54,18 @@ const deltaHeadBytes = 20
 interface Inflated {
   readonly head: Buffer
   readonly bytes: number
-  /** Bytes of the pack that were used. */
+  /** Number of bytes of the pack that were used. */
   readonly used: number
 }
 
 const inflateSmall = (input: Buffer, expected: number): Inflated => {
-  // The types do not know that `info` changes what is returned.
+  // The type declarations do not reflect that `info` changes the return value.
   const found: unknown = inflateSync(input, { info: true, maxOutputLength: Math.max(expected, 1) })
   const { buffer, engine } = found as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }
   return { head: buffer.subarray(0, deltaHeadBytes), bytes: buffer.length, used: engine.bytesWritten }
 }
 
-/** Stops at the first byte beyond the size that the object states. */
+/** Stops at the first byte beyond the size in the object's header. */
 const inflateLarge = async (input: Buffer, expected: number): Promise<Inflated> => {
   const inflate = createInflate()
   inflate.end(input)
@@ -78,7 +81,7 @@ const inflateLarge = async (input: Buffer, expected: number): Promise<Inflated> 
   return { head, bytes, used: inflate.bytesWritten }
 }
 
-/** A number of 7 bits a byte, the lowest first; undefined when it does not end. */
+/** A number of 7 bits a byte, lowest bits first; undefined if it does not end. */
 const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   let at = from
   let sum = value
@@ -92,7 +95,7 @@ const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   }
 }
 
-/** What the delta builds, by its second number. */
+/** The size that the delta builds, which is its second number. */
 const rebuiltBytes = (head: Buffer): number | undefined => {
   const base = variableNumber(head, 0)
   return base === undefined ? undefined : variableNumber(head, base.at)?.value
@@ -101,9 +104,9 @@ const rebuiltBytes = (head: Buffer): number | undefined => {
 interface Entry {
   readonly type: number
   readonly size: number
-  /** Where the base of a delta is, if the pack states the distance. */
+  /** The position of a delta's base, if the pack contains the distance. */
   readonly base: number | undefined
-  /** Where the compressed bytes begin. */
+  /** The position of the compressed bytes. */
   readonly at: number
 }
 
@@ -128,8 +131,8 @@ const readEntry = (pack: Buffer, offset: number): Entry | undefined => {
 }
 
 /**
- * Unpacks a pack without keeping anything, and refuses it at the first object beyond a bound: the library keeps whatever it
- * unpacks in memory, and does so before it compares the size with the one that an object states. Undefined: within the bounds.
+ * Unpacks a pack without storing anything, and refuses it at the first object beyond a bound: the library would keep everything
+ * that it unpacks in memory before it compares the size with the object's header. Undefined if the pack is within the bounds.
  */
 export const refusedPack = async (
   pack: Buffer,

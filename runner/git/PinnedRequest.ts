@@ -14,8 +14,8 @@ export interface Outgoing {
 }
 
 /**
- * A request to one checked address of its host, whatever the name resolves to now, without redirects or proxies. Resolves
- * with the head of the response; rejects with the connection's error.
+ * A request to one checked address of its host, independent of the name's current addresses, without redirects or proxies.
+ * Resolves with the head of the response; rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {
@@ -27,7 +27,7 @@ export const pinnedRequest = (outgoing: Outgoing, address: string) =>
       headers: outgoing.headers,
       signal: outgoing.signal,
       ...(outgoing.agent === undefined ? {} : { agent: outgoing.agent }),
-      // The pin: the name in the URL is used for the Host header and the certificate, never to choose an address.
+      // The pin: the name in the URL determines only the Host header and the certificate, never the address.
       lookup: (_hostname, options, callback) =>
         options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
       ...(secure && isName ? { servername: outgoing.url.hostname } : {})

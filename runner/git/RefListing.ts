@@ -8,7 +8,7 @@ import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parseP
 import type { ListedRef } from "./StableVersion.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
-/** A ref on the server. `target` names the branch that HEAD points to, if the server reports it. */
+/** A ref on the server. `target` is the branch that HEAD points to, if the server reports it. */
 export interface RemoteRef extends ListedRef {
   readonly target: string | undefined
 }
@@ -16,7 +16,7 @@ export interface RemoteRef extends ListedRef {
 const service = "git-upload-pack"
 const advertisement = `application/x-${service}-advertisement`
 const result = `application/x-${service}-result`
-/** Only an ASCII space separates: a ref may contain any other white space. */
+/** Only an ASCII space is a separator: a ref may contain any other white space. */
 const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
 const sha1 = /^[0-9a-f]{40}$/
 const firstLine = /^([^\0]*)\0(.*)$/s
@@ -27,7 +27,7 @@ const broken = (what: string) =>
 const otherObjectFormat = () =>
   broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
 
-/** A page in the place of a repository usually comes from a proxy, a sign-in, or the web address of the project. */
+/** A web page instead of a repository usually comes from a proxy, a sign-in, or the project's web address. */
 const notGit = (mediaType: string) =>
   mediaType === "text/html" || mediaType === "application/xhtml+xml"
     ? new GitProtocolBroken({
@@ -45,7 +45,7 @@ const notGit = (mediaType: string) =>
             : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
         )
 
-/** The refs of a listing; `skipped` names those that cannot be used. */
+/** The refs of a listing; `skipped` lists refs that cannot be used. */
 export interface RefListing {
   readonly refs: ReadonlyArray<RemoteRef>
   readonly skipped: ReadonlyArray<string>
@@ -155,10 +155,10 @@ const parseV2 = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists the refs that start with one of the prefixes, with annotated tags peeled, using protocol v2 or whatever older servers
- * send.
+ * Lists the refs that start with one of the prefixes, with annotated tags peeled, using protocol v2 or the format of older
+ * servers.
  *
- * Used instead of isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag would
+ * It replaces isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag would
  * become the newest) and requests only one prefix.
  */
 export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (

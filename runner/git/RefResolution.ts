@@ -11,7 +11,7 @@ export interface ResolvedRef {
   readonly oid: string
 }
 
-/** What to request from a server. */
+/** The prefixes to request from a server. */
 export const refPrefixes = (ref: GitRef): ReadonlyArray<string> => {
   const target = refTarget(ref)
   switch (target._tag) {

@@ -42,7 +42,7 @@ const compare = (a: Candidate, b: Candidate): number => {
 
 /**
  * The newest `vX.Y.Z` or `X.Y.Z` tag. Prereleases, build metadata and other spellings do not count. Only the newest version can
- * be ambiguous; two spellings of an older one are harmless.
+ * be ambiguous; two spellings of an older version are harmless.
  */
 export const newestStableVersion = (
   refs: ReadonlyArray<ListedRef>

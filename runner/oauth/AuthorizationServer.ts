@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./ClientAuthentication.ts"
 
-/** An authorization server that this installation is a client of. */
+/** An authorization server of which this installation is a client. */
 export interface AuthorizationServer {
   readonly issuer: string
   /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not needed if `endpoints` is set. */
@@ -12,14 +12,14 @@ export interface AuthorizationServer {
         readonly authorization: string
         readonly token: string
         readonly revocation?: string | undefined
-        /** Whether the server identifies itself in every response (RFC 9207). */
+        /** True if the server identifies itself in every response (RFC 9207). */
         readonly namesItself: boolean
       }
     | undefined
-  /** `advertised`: the server is refused unless its metadata lists S256. A challenge is sent either way, and never `plain`. */
+  /** `advertised`: the server is refused unless its metadata lists S256. The client always sends a challenge, and never `plain`. */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
-  /** A public client does not have one. */
+  /** Absent for a public client. */
   readonly clientSecret: Redacted.Redacted | undefined
   readonly secretMethod: SecretMethod | undefined
 }
@@ -38,20 +38,20 @@ export interface AuthorizationAsked {
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
-  /** In seconds; absent if the server does not state it. */
+  /** In seconds; absent if the server does not report it. */
   readonly expiresIn: number | undefined
-  /** Absent if they are the same as the requested ones. */
+  /** Absent if they equal the requested scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
 /**
- * What went wrong with an authorization server. The message quotes no token, code, state or secret.
+ * A failure of an authorization server. The message quotes no token, code, state or secret.
  *
  * - `denied`: it returned an error to the person's browser
- * - `refused`: its token endpoint refused permanently; `error` states why
+ * - `refused`: its token endpoint refused permanently; `error` contains the reason
  * - `invalid`: a response is invalid
  * - `unreachable`: no connection, and nothing was sent
- * - `unanswered`: no response, but what was sent may have taken effect
+ * - `unanswered`: no response, but the request may have taken effect
  * - `unusable`: it differs from the operator's declaration
  */
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {

@@ -1,12 +1,12 @@
 import { Redacted } from "effect"
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client"
 
-/** How a client authenticates with its secret. */
+/** The method by which a client authenticates with its secret. */
 export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**
- * Authentication with a client secret: by the declared method, or else by one that the server supports; basic if the server does
- * not state any (OpenID Connect Discovery 3, RFC 8414 2).
+ * Authentication with a client secret: by the declared method, or else by a method that the server supports; basic if the server
+ * lists no methods (OpenID Connect Discovery 3, RFC 8414 2).
  */
 export const secretAuthentication = (secret: Redacted.Redacted, chosen?: SecretMethod): ClientAuth => {
   const basic = ClientSecretBasic(Redacted.value(secret))

@@ -32,7 +32,7 @@ import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 const outside = outsideTransaction("An authorization server is asked")
 
 const requestSeconds = 10
-// A server's endpoints hardly ever change.
+// A server's endpoints rarely change.
 const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
@@ -60,7 +60,7 @@ const codeOf = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Why the library gave up. Its messages and causes contain data that was sent, so none of them is passed on. */
+/** The library's reason for giving up. Its messages and causes contain request data, so they are never passed on. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -106,7 +106,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // Before any request is made, the address policy decides whether plain http is allowed.
+  // The address policy has already decided if plain http is allowed.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -125,7 +125,7 @@ const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
 export class OAuthClient extends Context.Service<
   OAuthClient,
   {
-    /** The authorization URL that a person's browser is sent to. */
+    /** The authorization URL for a person's browser. */
     readonly authorizationUrl: (
       server: AuthorizationServer,
       asked: AuthorizationAsked
@@ -184,7 +184,7 @@ export class OAuthClient extends Context.Service<
           catch: explained(server, "the request for its metadata", false)
         }).pipe(outside)
         const metadata: ServerMetadata = found.serverMetadata()
-        // The library is lenient about some vendors' issuers; here the issuer must be the declared one.
+        // The library is lenient about some vendors' issuers; svc requires exactly the declared issuer.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
           return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
         }
@@ -208,7 +208,7 @@ export class OAuthClient extends Context.Service<
         const found = known.get(key)
         if (found !== undefined && found.until > at) return found.metadata
         const metadata = yield* discovered(server)
-        // A newer answer is kept.
+        // A newer answer is not overwritten.
         if (known.get(key) === found) known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
         return metadata
       })
@@ -234,7 +234,7 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser is sent to this URL, outside our address policy: https at least protects the content.
+          // The person's browser opens this URL outside svc's address policy, so https at least protects the content.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

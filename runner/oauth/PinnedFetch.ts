@@ -34,15 +34,18 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
   throw new Error("a body of this kind is never sent")
 }
 
-/** Nothing has been sent. In every other case the server may have received the request, and a token request is never repeated. */
+/**
+ * True if the request was never sent. In every other case the server may have received the request, and a token request is never
+ * repeated.
+ */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * The library's fetch: limited to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is
- * returned like any other response, and the library refuses it.
+ * The fetch function for the library: limited to one origin and its checked addresses, with limits on bytes and by the signal. A
+ * redirect is returned like any other response, and the library refuses it.
  */
 export const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>

@@ -6,7 +6,7 @@ import { HttpProbe } from "./HttpProbe.ts"
 /** One unanswered request must not use up the time for all attempts. */
 const longestRequest = Duration.seconds(10)
 
-/** The address to check; `undefined` if the target is missing. */
+/** The URL of the check; `undefined` if its target is missing. */
 export const checkedUrl = (target: string, path: string | undefined): URL | undefined => {
   const url = URL.parse(target)
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined
@@ -14,7 +14,10 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
   return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
 }
 
-/** Repeats the request until the expected response arrives or time is up. Never fails: the outcome is the result. */
+/**
+ * Repeats the request until the expected response arrives or the time is up. Never fails; a missing response is one of the
+ * results.
+ */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe
   const {

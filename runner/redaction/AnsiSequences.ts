@@ -1,7 +1,7 @@
 const escape = "\\u001b"
 const controlSequenceStart = `(?:${escape}\\[|\\u009b)`
 const controlSequence = `${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}[@-~]`
-// OSC, DCS, SOS, PM and APC: strings that end with BEL or ST. The bound keeps a stream from being held back indefinitely.
+// OSC, DCS, SOS, PM and APC: strings that end with BEL or ST. The bound prevents a stream from being held back indefinitely.
 const commandStart = `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d\\u009e\\u009f])`
 const commandBody = "[^\\u0007\\u001b\\u0080-\\u009f]{0,4096}"
 const command = `${commandStart}${commandBody}(?:\\u0007|\\u009c|${escape}\\\\)`
@@ -13,13 +13,13 @@ const unfinished = new RegExp(
 )
 const introducer = new RegExp(`${escape}|[\\u0090\\u0098\\u009b\\u009d-\\u009f]`)
 const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
-// Two introducers cannot be further apart within one unfinished sequence.
+// The maximum distance between two introducers in an unfinished sequence.
 const longestUnfinished = 4200
 
 /** True for text that may contain a terminal sequence; other text needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
-/** Position where the first one could begin; -1 when there is none. */
+/** Position of the first possible introducer; -1 without an introducer. */
 export const firstIntroducer = (text: string): number => text.search(introducer)
 
 /** The complete terminal sequences in a string, in order. */
@@ -48,7 +48,7 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Position where a terminal sequence cut off by the end of the string begins; the string's length when there is none. */
+/** Position of a terminal sequence that the end of the string cuts off; the string's length without such a sequence. */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer"
 
-/** A byte represented by a column of a dump, and where that column begins in the line. */
+/** A byte that a column of a dump represents, and the column's position in the line. */
 interface ColumnByte {
   readonly value: number
   readonly index: number
@@ -11,14 +11,14 @@ interface Column {
   readonly index: number
 }
 
-/** Reads a column: its bytes, in text order; undefined for anything else. */
+/** Parses a column: its bytes in text order; undefined for anything else. */
 type Reading = (text: string) => ReadonlyArray<number> | undefined
 
 /** Longer than any line of a dump; longer lines are not considered. */
 export const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
-/** The column that shows the bytes as characters, between `|` or `>` and `<`. */
+/** The column that prints the bytes as characters, between `|` or `>` and `<`. */
 const framed = /\s{2}[|>]/
 
 const firstColumn = /^\s+-?[0-9a-fA-F]{1,22}(?:\s|$)/
@@ -99,10 +99,10 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
   return found
 }
 
-/** Whether a line, or its beginning, could be a line of a dump. */
+/** True if a line, or its beginning, could be a line of a dump. */
 export const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
-/** The bytes in a line of a dump, for each way of reading it; empty for other lines. */
+/** The bytes in a line of a dump, for each possible reading; empty for other lines. */
 export const dumpColumns = (line: string): ReadonlyMap<string, ReadonlyArray<ColumnByte>> => {
   const found = new Map<string, ReadonlyArray<ColumnByte>>()
   const [, digits = "", colon = ""] = offset.exec(line) ?? []

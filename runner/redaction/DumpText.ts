@@ -2,10 +2,10 @@ import { dumpColumns } from "./DumpColumns.ts"
 import { type LeftOutBreaks, noPosition } from "./FoldedText.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 
-/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each way of reading it. */
+/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible reading. */
 export class DumpText {
   readonly #search: Search
-  // Nothing in the columns is skipped, so all of it counts.
+  // The columns have no line breaks, so every match counts.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()
@@ -14,7 +14,9 @@ export class DumpText {
     this.#search = search
   }
 
-  /** One whole line. Once it contains part of a secret, the rest of the line is hidden too: a dump shows everything twice. */
+  /**
+   * One whole line. Once it contains part of a secret, the rest of the line is hidden too, because a dump shows everything twice.
+   */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
     const end = position + text.length

@@ -1,11 +1,11 @@
 import { type ByteSink, noPosition } from "./FoldedText.ts"
 
-/** A sink that tracks where the undecided text begins. */
+/** A sink that reports the start of the undecided text. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
-   * Start of the trailing part that would already reveal too much of a secret if the rest follows; `pending` bytes of it have not
-   * been fed.
+   * Start of the trailing part that, if a secret follows, would already reveal too much of it; `pending` bytes of the part have
+   * not been fed.
    */
   readonly held: (pending: number) => number
   /** The origin of the secret that may begin at `held`. */
@@ -30,7 +30,7 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Extracts runs of characters in an alphabet from text. A run counts once it is `shortest` long; before that nothing is decoded.
+ * Extracts runs of characters in an alphabet from text. A run counts once it is `shortest` long; nothing is decoded before that.
  */
 export abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -55,7 +55,7 @@ export abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** Whether a byte leaves a run unbroken. */
+  /** True if a byte does not end a run. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -76,7 +76,7 @@ export abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Whether a byte can be part of a run: most text is outside of runs. */
+  /** True if a byte can be part of a run; most text is outside of runs. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -111,7 +111,7 @@ export abstract class RunSink implements OpenSink {
   }
 }
 
-/** Encoders wrap lines that are longer than this; a shorter line stands alone. */
+/** Encoders wrap lines that are longer than this; a shorter line does not continue. */
 const shortestWrapped = 20
 
 /** Decodes anything that could be base64, standard or URL-safe, on one line or several, at each of its four alignments. */
@@ -129,7 +129,7 @@ export class Base64Runs extends RunSink {
     super.edge()
   }
 
-  // An encoder that wraps its lines may also indent them.
+  // An encoder that wraps lines may also indent them.
   protected isIgnored(value: number): boolean {
     if (isLineBreak(value) && this.#lineLength >= shortestWrapped) this.#broken = true
     return this.#broken && isBlank(value)
@@ -141,7 +141,7 @@ export class Base64Runs extends RunSink {
     this.#lineLength++
     const pair = (this.previous << 6) | value
     if (index === 0) return
-    // Every reading from the second digit on: the text may begin in the middle of a group.
+    // Decodes from the second digit on in every alignment, because the text may begin in the middle of a group.
     for (let phase = 0; phase < 4; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
@@ -152,7 +152,7 @@ export class Base64Runs extends RunSink {
 /** Decodes anything that could be hexadecimal, including with `:`, `-`, `,`, blanks, line breaks or `0x` between the pairs. */
 export class HexRuns extends RunSink {
   #lineLength = 0
-  // A zero that may be the first half of `0x`; negative when there is none.
+  // Position of a zero that may be the first half of `0x`; negative without such a zero.
   #zeroStart = -1
   #zeroEnd = 0
 

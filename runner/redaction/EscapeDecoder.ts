@@ -1,6 +1,6 @@
 import { type ByteSink, foldedClass, noPosition, quoteClass as quote } from "./FoldedText.ts"
 
-/** A sink that also notes backslashes that only quote the next character. */
+/** A sink that also receives backslashes that only quote the next character. */
 export interface DecodedSink extends ByteSink {
   readonly skipped: (start: number, end: number) => void
 }
@@ -13,7 +13,7 @@ const semicolon = 0x3b
 const mostBackslashes = 64
 const longestEntity = 10
 
-/** Whether a byte could start an escape. Nothing is decoded before the first such byte. */
+/** True if a byte could start an escape. Nothing is decoded before the first such byte. */
 export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
 
 const hexadecimal = new Int8Array(256).fill(-1)
@@ -49,7 +49,8 @@ const entityCode = (name: string): number | undefined => {
 
 /**
  * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however deeply they are nested, in one pass: the result of
- * an escape is read again with what follows. Secrets are treated the same way, so a secret that looks escaped is found as well.
+ * an escape is read again with the following bytes. Secrets are treated the same way, so a secret that looks like an escape is
+ * found as well.
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
@@ -86,7 +87,7 @@ export class EscapeDecoder implements ByteSink {
     this.#sink.edge()
   }
 
-  /** Where an incomplete escape begins. */
+  /** Start of an incomplete escape. */
   open(): number {
     return Math.min(this.#starts[0] ?? noPosition, this.#high?.start ?? noPosition)
   }
@@ -146,7 +147,7 @@ export class EscapeDecoder implements ByteSink {
     this.byte(value, start, end)
   }
 
-  /** The result of the held escape; it may begin another one. */
+  /** The result of the held escape; it may begin another escape. */
   #decoded(value: number, end: number): void {
     this.byte(value, this.#release(), end)
   }

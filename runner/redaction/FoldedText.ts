@@ -8,7 +8,7 @@ export interface Span {
 /** Receives the bytes of a text in order, each with the range of positions that it came from. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
-  /** What follows does not continue what came before. */
+  /** Marks that the next bytes do not continue the previous bytes. */
   readonly edge: () => void
 }
 
@@ -16,7 +16,7 @@ export const noPosition = Number.POSITIVE_INFINITY
 
 /** The line breaks removed from a text before matching. */
 export interface LeftOutBreaks {
-  /** Only a match that begins before it crosses a break. */
+  /** A match that begins before this position crosses a break. */
   last: number
 }
 
@@ -27,7 +27,7 @@ export const quoteClass = 0x27
 
 /**
  * The class of a byte when secrets are compared: all whitespace forms one class, and so do the characters that quoting doubles or
- * puts before others. Runs of either count as one.
+ * puts before other characters. A run of one class counts as one byte.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass
@@ -39,7 +39,7 @@ for (let value = 0; value < 256; value++) words[value] = /\w/.test(String.fromCh
 export const isWordByte = (value: number): boolean => words[value] === 1
 export const isDigitByte = (value: number): boolean => value >= 0x30 && value <= 0x39
 
-/** The class of a byte whose runs count as one; 0 for a byte that stands for itself. */
+/** The class of a byte whose runs count as one; 0 for any other byte. */
 export const foldedClass = (value: number): number => classes[value] ?? other
 
 /** Bytes in their comparable form. */

@@ -9,24 +9,24 @@ const isHidden = /^\[redacted key [0-9a-f]{12}\]$/
 const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${key}"`))
 
 /**
- * What an address shows in place of a secret instance key. The digest needs the Capsule's key, so nobody can confirm a guess;
- * it is equal for equal instance keys of a Capsule, wherever the input holds them, and different for different ones.
+ * The replacement for a secret instance key in an address. The digest needs the Capsule's key, so nobody can confirm a guess;
+ * equal instance keys of a Capsule have equal digests in every context, and different keys have different digests.
  */
 export const hiddenKey = (addressKey: string, instanceKey: string): string => {
-  // A state quotes as JSON does; the tool doubles the signs of its templates as well.
+  // A state quotes like JSON; the tool also doubles the signs of its templates.
   const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
   const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
   return `[redacted key ${digest.digest("hex").slice(0, 12)}]`
 }
 
-/** All hidden keys that a text shows. */
+/** All hidden keys in a text. */
 export const hiddenKeysIn = (text: string): ReadonlyArray<string> => text.match(hiddenForm) ?? []
 
-/** The string keys in an address that are not hidden, as they are quoted there. */
+/** The visible string keys in an address, in their quoted form. */
 export const shownKeysIn = (address: string): ReadonlyArray<string> =>
   [...address.matchAll(stringKey)].map(([, key = ""]) => key).filter((key) => !isHidden.test(key))
 
-/** The address with its string keys and the text around them replaced. */
+/** The address with its string keys and the surrounding text replaced. */
 export const replacedAddress = (
   address: string,
   key: (instanceKey: string) => string,
@@ -41,6 +41,6 @@ export const replacedAddress = (
   return shown + name(address.slice(from))
 }
 
-/** An address with every string key hidden: equal for an address from a state and the same one as it was shown. */
+/** An address with every string key hidden: an address from a state equals the same address in the form in which it was shown. */
 export const comparedAddress = (addressKey: Redacted.Redacted, address: string): string =>
   replacedAddress(address, (key) => (isHidden.test(key) ? key : hiddenKey(Redacted.value(addressKey), key)))

@@ -9,7 +9,7 @@ interface Part {
   readonly position: number
 }
 
-// How far to match past a line break before treating the two lines separately again.
+// Number of characters to match past a line break before the two lines are separate again.
 const stride = 8
 
 const isBlank = (text: string, index: number) => {
@@ -18,9 +18,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * Text treated as lines: matched as is, and across its line breaks as if there were none. Programs wrap their output, and a tool
- * that relays another's output line by line does not indicate whether a piece was a whole line. Matching crosses a break only as
- * far as a match that began before it could extend. Lines of a dump are read by their columns.
+ * Text treated as lines: matched unchanged, and across its line breaks as if they were absent. Programs wrap their output, and a
+ * tool that relays another program's output line by line does not indicate if a piece was a whole line. Matching crosses a break
+ * only as far as a match that began before the break could extend. Lines of a dump are read by their columns.
  */
 export class LineText {
   readonly #search: Search
@@ -29,7 +29,7 @@ export class LineText {
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #isJoined = false
-  // Trailing blanks of the joined text: part of it only if the line continues.
+  // Trailing blanks of the joined text, which belong to the text only if the line continues.
   #blanks: Part | undefined
   #dump: DumpText | undefined
   #line: Array<Part> = []
@@ -131,7 +131,7 @@ export class LineText {
   }
 
   #endLine(position: number): void {
-    // A line must be remembered while a match that began in it is open.
+    // A line is kept while a match that began in it is open.
     const open = Math.min(this.#feed.open(), this.#text.open())
     if (!this.#isJoined && open < position) {
       this.#isJoined = true
@@ -154,7 +154,7 @@ export class LineText {
     for (; this.#isJoined && from < text.length; from += stride) {
       this.#feedJoined(text.slice(from, from + stride), position + from)
       const { feed, text: joined } = this.#joining()
-      // Nothing that began before the break continues.
+      // No match from before the break continues.
       if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
     }
   }

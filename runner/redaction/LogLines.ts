@@ -2,14 +2,14 @@ import { Effect, Stream } from "effect"
 import { logText } from "./LogText.ts"
 import type { RunRedactor } from "./RunRedactor.ts"
 
-/** Longest line that is kept in one piece, in UTF-16 units. */
+/** Longest line that is not split, in UTF-16 units. */
 export const longestLine = 65_536
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 
 /**
  * Splits text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
- * `longestLine`. Feed it redacted text only: a split could hide a secret from the redactor.
+ * `longestLine`. Feed it redacted text only, because a split could hide a secret from the redactor.
  */
 export class LogLines {
   #pending = ""
@@ -48,12 +48,12 @@ const pieces = (line: string): Array<string> => {
 }
 
 /**
- * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, capped, and made safe to
- * show.
+ * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, limited in length, and
+ * safe to show.
  */
 export interface TextReader {
   readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>
-  /** The remainder. */
+  /** Returns the remaining lines. */
   readonly end: Effect.Effect<ReadonlyArray<string>>
 }
 

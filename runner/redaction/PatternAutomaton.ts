@@ -1,11 +1,11 @@
 /**
- * When a match of a pattern counts.
+ * The condition under which a match of a pattern counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not part of a word
  * - `number`: as for `token`, and not part of a date, a version or an address
  * - `guarded`: when the match covers at least `minSource` characters of the text
- * - `unbroken`: in text from which blanks and line breaks have been left out
+ * - `unbroken`: in text without blanks and line breaks
  */
 export type PatternKind = "anywhere" | "token" | "number" | "guarded" | "unbroken"
 
@@ -15,7 +15,8 @@ export interface Pattern {
   readonly origin: string
   readonly minSource: number
   /**
-   * Trailing backslashes of the secret are not in `bytes`; anything that represents them directly after a match is part of it.
+   * Trailing backslashes of the secret are not in `bytes`; characters that represent them directly after a match belong to the
+   * match.
    */
   readonly trailing: boolean
 }
@@ -23,8 +24,8 @@ export interface Pattern {
 const nothing = -1
 
 /**
- * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step per byte on average, whatever the patterns,
- * and its state is the longest suffix of the input that could still become one of them.
+ * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step per byte on average, regardless of the number
+ * of patterns, and its state is the longest suffix of the input that could still become a pattern.
  */
 export class PatternAutomaton {
   readonly #patterns: ReadonlyArray<Pattern>
@@ -96,8 +97,8 @@ export class PatternAutomaton {
   }
 
   /**
-   * Identifies the secret that may begin with these bytes. Reads all patterns, so it is only for the rare text that ends in the
-   * middle of one.
+   * Identifies the secret that may begin with these bytes. Reads all patterns, so use it only for the rare text that ends in the
+   * middle of a secret.
    */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
@@ -109,7 +110,7 @@ export class PatternAutomaton {
     return index === nothing ? undefined : this.#patterns[index]
   }
 
-  /** Whether any conditional pattern ends in this state. */
+  /** True if any conditional pattern ends in this state. */
   hasConditional(state: number): boolean {
     return this.#bounded[state] !== nothing || this.#boundedLink[state] !== 0
   }

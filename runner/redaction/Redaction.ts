@@ -25,9 +25,9 @@ interface RedactionThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// It uses a few megabytes and can be restarted in a fraction of a second.
+// The thread uses a few megabytes and restarts in a fraction of a second.
 const idleTime = Duration.seconds(5)
-/** Amount sent at once: more would keep this thread busy copying. */
+/** Maximum text per message: more would keep this thread busy copying. */
 const longestBatch = 256 * 1024
 
 const shipped = () =>
@@ -54,7 +54,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Runs before the Runs that are using the thread continue, so that new ones are not assigned to it.
+    // Called before the Runs that are using the thread continue, so that new Runs are not assigned to it.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * A thread for the lifetime of the Scope: it starts when it is needed and stops when it is not. `location` is where its code is,
- * by default that of the shipped thread.
+ * A thread for the lifetime of the Scope: it starts when a Run needs it and stops when no Run needs it. `location` is the URL of
+ * its code, by default that of the shipped thread.
  */
 export const redactionThreads = (
   location?: URL
@@ -134,9 +134,9 @@ const redactorOf = (
   redactor: number,
   addressKey: Redacted.Redacted | undefined
 ): RunRedactor => {
-  // A Run without secrets has nothing to wait for.
+  // A Run without secrets does not wait for the thread.
   let isEmpty = true
-  // After a failure, a secret may be missing, or half of one may be held back: nothing after that is trusted.
+  // After a failure, a secret may be missing or half of a secret may be held back, so all later output is hidden.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>
@@ -158,7 +158,7 @@ const redactorOf = (
         const key = addressKey === undefined ? {} : { addressKey: Redacted.value(addressKey) }
         return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted), ...key }))
       }),
-    // Anything that could not be checked is hidden entirely.
+    // Text that could not be checked is hidden entirely.
     items: (items) =>
       Effect.suspend(() =>
         isEmpty
@@ -201,14 +201,14 @@ const redactorOf = (
 }
 
 /**
- * Hides secrets in a separate thread, so that neither large numbers of secrets nor long text blocks the service. The thread
- * starts with the first Run and stops when no Run has needed it for a while. If it fails while Runs are using it, everything they
- * print from then on is hidden.
+ * Hides secrets in a separate thread, so that neither many secrets nor long text block the service. The thread starts with the
+ * first Run and stops when no Run has needed it for a while. If it fails while Runs are using it, all of their later output is
+ * hidden.
  */
 export class Redaction extends Context.Service<
   Redaction,
   {
-    /** A redactor that lasts until the Scope closes. `addressKey`: for the digests of secret instance keys in addresses. */
+    /** A redactor that exists until the Scope closes. `addressKey`: for the digests of secret instance keys in addresses. */
     readonly redactor: (
       secrets: ReadonlyArray<Secret>,
       addressKey?: Redacted.Redacted

@@ -1,15 +1,15 @@
 import type { RedactionStream } from "./RedactionStream.ts"
 
-/** A line without secrets; `undefined` when a mark in an earlier line covers all of it. */
+/** A line without secrets; `undefined` if a mark in an earlier line covers all of it. */
 export type RedactedLine = string | undefined
 
 /**
- * Redacts text that is supplied line by line: a secret spanning several lines becomes one mark, in the first. It does not matter
- * whether a line was complete when it was printed. Releases each line as soon as no later one can change it.
+ * Redacts text that arrives line by line: a secret spanning several lines becomes one mark, in the first line. It does not matter
+ * whether a line was complete when it was printed. Releases each line as soon as no later line can change it.
  */
 export class RedactionLines {
   readonly #stream: RedactionStream
-  // Where each of the unreleased lines ends.
+  // End position of each unreleased line.
   #ends: Array<number> = []
   #end = 0
 
@@ -27,7 +27,7 @@ export class RedactionLines {
     return this.#take(this.#stream.decided())
   }
 
-  /** All remaining lines; the text is complete, or has been cut off. */
+  /** All remaining lines; the text is complete, or was cut off. */
   end(): ReadonlyArray<RedactedLine> {
     this.#stream.endFeed(true)
     return this.#take(this.#end)

@@ -14,12 +14,12 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * True for text that contains a mark, with or without an origin: it was copied from redacted output, so as an input it would
- * overwrite a real value. Inputs that contain one are refused.
+ * True for text that contains a mark, with or without an origin: somebody copied it from redacted output, so as an input it would
+ * overwrite a real value. Inputs that contain a mark are refused.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 
-/** Like the above, for a whole JSON value: any string or key in it. */
+/** Like the above, for any string or key in a JSON value. */
 export const holdsRedactionSentinel = (value: Schema.Json): boolean => {
   const open: Array<Schema.Json> = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

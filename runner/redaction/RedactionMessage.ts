@@ -12,7 +12,7 @@ export interface PostedSecret {
  *
  * - `add`: creates the redactor if it is new; `addressKey` is the key for the digests of secret instance keys
  * - `stream`: a piece of a text; `last` marks the final piece
- * - `lines`: lines of a text that is supplied line by line; `last` marks the final ones. Returns the lines decided so far
+ * - `lines`: lines of a text that arrives line by line; `last` marks the final lines. Returns the lines decided so far
  * - `close`: forgets a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (
@@ -24,8 +24,8 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result; only items for lines may be undefined. `failed`: the request could not be
- * carried out.
+ * `texts` is empty for requests without a result; only items for lines may be undefined. `failed`: the thread could not carry out
+ * the request.
  */
 export type RedactionAnswer =
   | { readonly kind: "ready" }

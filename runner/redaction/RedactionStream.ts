@@ -4,15 +4,15 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** The maximum amount of text held back, in UTF-16 units. Beyond it, a possible secret is hidden as if it were one. */
+/** The maximum amount of text held back, in UTF-16 units. Beyond this limit, a possible secret is hidden like a secret. */
 export const longestHeld = 32_768
 // Enough context to find the beginning of a token when the text is read again for more secrets.
 const longestContext = 64
 
 /**
- * Redacts text that arrives in pieces. The output does not depend on how the text was split. A secret is found even with terminal
- * sequences scattered through it. Only a suffix that could still become a secret is held back; in a complete line, only one that
- * already shows 6 characters.
+ * Redacts text that arrives in pieces. The output does not depend on the split. A secret is found even with terminal sequences
+ * scattered through it. Only a suffix that could still become a secret is held back; in a complete line, only a suffix that
+ * already shows 6 characters of it.
  */
 export class RedactionStream {
   readonly #automaton: () => PatternAutomaton
@@ -23,9 +23,9 @@ export class RedactionStream {
   #pending = ""
   #written = 0
   #context = ""
-  // Where the last mark ends.
+  // End position of the last mark.
   #covered = -1
-  // Hidden although it is not a whole secret.
+  // Parts that are hidden although they are not a whole secret.
   #broken: Array<Span> = []
 
   /** Only findings of at least `shortest` characters are hidden. */
@@ -79,7 +79,7 @@ export class RedactionStream {
     return this.#advance(Math.max(this.#written, until))
   }
 
-  /** Whether a mark before one position covers everything up to another. */
+  /** True if a mark before one position covers everything up to another position. */
   covers(until: number): boolean {
     return this.#covered >= until
   }
@@ -95,7 +95,7 @@ export class RedactionStream {
     }
   }
 
-  // Reads the held-back text again to find secrets there as well.
+  // Reads the held-back text again to find newly added secrets in it.
   #followSecrets(): void {
     const automaton = this.#automaton()
     if (automaton === this.#current) return
@@ -108,7 +108,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Colours inside a secret would otherwise carry on after the mark.
+  // Without the reset, a colour inside a secret would continue after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

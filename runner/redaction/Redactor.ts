@@ -9,20 +9,20 @@ import { TextScanner } from "./TextScanner.ts"
 
 /**
  * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only
- * secrets too long for a chance match are hidden in them.
+ * secrets too long for a chance match are hidden in names.
  */
 const shortestInName = 16
 
 /**
- * The kind of text: `name` and `address` are the module's own words except for instance keys. The parts of one thing are read as
- * the lines of one text, which may have been cut off.
+ * The kind of text: in a `name` or an `address`, everything but instance keys comes from the module. The parts of one message are
+ * read as the lines of one text, which may have been cut off.
  */
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
   /** For a message: the address that it concerns. */
   readonly address?: string | undefined
-  /** For a part: all parts in display order, and the index of this one. */
+  /** For a part: all parts in display order, and the index of this part. */
   readonly parts?: ReadonlyArray<string> | undefined
   readonly index?: number | undefined
 }
@@ -31,13 +31,13 @@ export interface RedactionItem {
  * Replaces secrets with `[redacted <origin>]`, in every encoding that can be undone without knowing the secret. Cannot find a
  * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines what counts as a secret, and where.
  *
- * It may hold several sets of values, such as a credential before and after its rotation: each of them is hidden.
+ * It may hold several sets of values, such as a credential before and after its rotation, and hides each value.
  */
 export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
-  // For many complete strings in sequence: a plan contains many, mostly short.
+  // Reused for many complete strings, because a plan contains many short strings.
   #scanner: TextScanner | undefined
 
   #addressKey: string | undefined
@@ -46,7 +46,7 @@ export class Redactor {
     for (const secrets of sets) this.add(secrets)
   }
 
-  /** Adds secrets that appear during a run; open streams apply them from their next piece on. */
+  /** Adds secrets that appear during a run; open streams apply them from their next piece. */
   add(secrets: Iterable<Secret>): void {
     for (const secret of secrets) {
       const value = Redacted.value(secret.value)
@@ -58,7 +58,7 @@ export class Redactor {
     }
   }
 
-  /** From now on, addresses show a secret instance key as its digest under this key. */
+  /** After this call, addresses show a secret instance key as its digest under this key. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }
@@ -106,7 +106,7 @@ export class Redactor {
     return this.text(text.slice(0, index)) + this.address(address) + this.text(text.slice(index + address.length))
   }
 
-  /** The parts of one thing, such as a diagnostic's summary and detail. */
+  /** The parts of one message, such as a diagnostic's summary and detail. */
   parts(parts: ReadonlyArray<string>): ReadonlyArray<string> {
     const lines = this.lines()
     return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
@@ -129,7 +129,7 @@ export class Redactor {
     return new RedactionStream(() => automaton, shortest, this.#scanner).end(text)
   }
 
-  // Built on first use, once for all secrets added up to that point.
+  // Built on first use for all secrets added so far.
   #search(): PatternAutomaton {
     this.#automaton ??= new PatternAutomaton(secretPatterns(this.#secrets))
     return this.#automaton

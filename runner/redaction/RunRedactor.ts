@@ -13,13 +13,13 @@ export interface RedactedText {
 
 /** Text that is supplied line by line. */
 export interface RedactedLines {
-  /** The next lines that no later one can change, in order. */
+  /** The next lines that no later line can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>
   /** All remaining lines. A suffix that shows 6 characters of a secret is hidden: the text may have been cut off. */
   readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
 }
 
-/** Hides the secrets of one Run, wherever it is executed. */
+/** Hides the secrets of one Run, on whichever machine it is executed. */
 export interface RunRedactor {
   /** Adds secrets that appear during the Run. */
   readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
@@ -67,7 +67,7 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
 }
 
 /**
- * Redacts all parts of something at once. `render` is called twice, first to collect the parts, so it must request the same
+ * Redacts all parts of something together. `render` is called twice, first to collect the parts, so it must request the same
  * parts in the same order each time.
  */
 export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {

@@ -3,20 +3,20 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * Limits on the secrets of one Run: their size in bytes, where documents count twice because their parts are searched too, and
- * their number, where each line, member and element of a document counts.
+ * Limits on the secrets of one Run: their size in bytes (documents count twice, because their parts are searched too), and their
+ * number (each line, member and element of a document counts).
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Counted without parsing, since this happens while a request is being answered. */
+/** Counted without parsing, because the count is part of a request. */
 const separator = /[\n,;]/g
 
 /**
- * Why the secrets exceed the limit for a Run; undefined when they do not. Duplicates count once: an apply receives what its plan
- * received, plus what the plan kept of it.
+ * The reason why the secrets exceed the limit for a Run; undefined if they do not. Duplicates count once: an apply receives the
+ * secrets of its plan and additional secrets that the plan recorded.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

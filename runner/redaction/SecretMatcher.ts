@@ -15,31 +15,31 @@ import { shortestAnywhere } from "./SecretRule.ts"
 // A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
 const longestRun = 2048
 
-/** A match for which the next character is not known yet. */
+/** A match whose next character has not arrived yet. */
 interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** A number followed by `-` or `.`: a digit after that makes it part of a longer one. */
+  /** A number followed by `-` or `.`: if a digit follows, the number is part of a longer number. */
   readonly separated: boolean
 }
 
 /**
- * Finds secrets in text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split. `decoded`
- * is for bytes that may not be text at all: in such bytes only printable neighbours end a token.
+ * Finds secrets in text as it is fed, byte by byte. The result depends only on the text, never on its split. `decoded` is for
+ * bytes that may not be text at all: in such bytes only printable neighbours end a token.
  *
- * With `breaks` it reads text whose line breaks have been left out, and ignores blanks. In this mode it finds only matches that
- * cross a break, and no tokens: a line may begin or end with anything.
+ * With `breaks` it reads text without its line breaks, and ignores blanks. In this mode it finds only matches that cross a break,
+ * and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton
   readonly #spans: Array<Span>
   readonly #decoded: boolean
   readonly #breaks: LeftOutBreaks | undefined
-  // The most recent elements: more than the longest pattern, and a power of two.
+  // The most recent elements; the size is a power of two above the longest pattern.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // For each element, the number of bytes fed up to that point, including those that are ignored when secrets are compared.
+  // For each element, the number of bytes fed so far, including bytes that a comparison ignores.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -140,8 +140,8 @@ export class SecretMatcher implements ByteSink {
   }
 
   /**
-   * Start of the trailing part that would already reveal too much of a secret if the rest follows; `pending` bytes of it have not
-   * been fed.
+   * Start of the trailing part that, if a secret follows, would already reveal too much of it; `pending` bytes of the part have
+   * not been fed.
    */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
@@ -159,7 +159,7 @@ export class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A span that has been reported may already be in use, so an extension is reported as a separate span.
+  // A reported span may already be in use, so an extension is reported as a separate span.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }
@@ -194,7 +194,7 @@ export class SecretMatcher implements ByteSink {
     }
   }
 
-  // Whether the character before a token ends the previous one.
+  // True if the character before a token ends the previous token.
   #begins({ bytes: { length }, kind }: Pattern): boolean {
     if (this.#decoded && length < 4) return false
     if (this.#count <= length) return true

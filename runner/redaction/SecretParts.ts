@@ -55,8 +55,8 @@ const embedded = (text: string) => {
 }
 
 /**
- * The secret and every part of it that is a secret in its own right: each string and number in a JSON text under any name,
- * passwords in URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents wrapped in base64.
+ * The secret and every part of it that is itself a secret: each string and number in a JSON text under any name, passwords in
+ * URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents wrapped in base64.
  */
 export const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
   const found = new Set<string>()

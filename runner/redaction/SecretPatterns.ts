@@ -8,10 +8,10 @@ import { secretParts } from "./SecretParts.ts"
 import { scopeOf, type Secret, shortestAnywhere, shortestToken } from "./SecretRule.ts"
 
 const shortestLine = 12
-// A longer secret is matched piece by piece: a stream holds back little, and a truncated copy is found too.
+// A longer secret is matched piece by piece, so that a stream holds back little and a truncated copy is found too.
 const longestPattern = 511
 const sliceLength = 256
-// What remains of a 6-character secret that contains blanks.
+// Minimum length of a 6-character secret after removing its blanks.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -31,7 +31,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** The whole text, and each line of it that is long enough: a part of a key file is as likely to be printed as the whole. */
+/** The whole text, and each of its lines that is long enough: programs print a part of a key file as often as the whole file. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)
@@ -40,7 +40,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** A pattern for text without line breaks or blanks; none when it would be the same. */
+/** A pattern for text without line breaks or blanks; undefined if the pattern would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -51,7 +51,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** How many trailing characters of a text are compared as one. */
+/** Number of trailing characters of a text that are compared as one character. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
@@ -96,7 +96,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
           bytes: Uint8Array.from(slice),
           kind: "unbroken",
           origin,
-          // Blanks around a break do not count as shown.
+          // Blanks around a break reveal nothing, so they do not count.
           minSource: Math.min(slice.length, shortestAnywhere),
           trailing
         }))

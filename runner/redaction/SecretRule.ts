@@ -2,23 +2,23 @@ import type { Schema } from "effect"
 import * as Redacted from "effect/Redacted"
 import type { SecretText } from "./SecretText.ts"
 
-/** Something that must never be shown, and the public name of its origin. */
+/** Text that must never be shown, and the public name of its origin. */
 export interface Secret {
   readonly origin: string
   readonly value: Redacted.Redacted<string | Uint8Array>
 }
 
-/** Incremented when the rule hides more than before: anything reviewed under an earlier version must be reviewed again. */
+/** Incremented when the rule hides more than before: plans reviewed under an earlier version must be reviewed again. */
 export const secretRuleVersion = 2
 
-/** Secrets of this length are hidden wherever they appear, shorter ones only as whole tokens. */
+/** Secrets of this length are hidden everywhere, shorter secrets only as whole tokens. */
 export const shortestAnywhere = 6
-/** Anything shorter cannot be distinguished from ordinary text. */
+/** Shorter text cannot be distinguished from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** How the rule treats a string: hidden anywhere, as a whole token, or not at all. */
+/** The rule for a string: hidden anywhere, as a whole token, or not at all. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {
@@ -53,7 +53,7 @@ interface Open {
 
 /**
  * The secret parts of a value: every string and number in it, under any name, and every key of at least 6 characters that the
- * variable's type does not declare. Such a key belongs to the value, so an origin never names it.
+ * variable's type does not declare. Such a key belongs to the value, so an origin never contains it.
  */
 export const valueSecrets = (
   origin: string,
@@ -83,7 +83,7 @@ export const valueSecrets = (
   return found
 }
 
-/** Why a string given as a secret could not be hidden; undefined when it can be, or is not a secret. */
+/** The reason why a secret string could not be hidden; undefined if it can be, or is not a secret. */
 export const hidingProblem = (text: string): string | undefined => {
   const shown = text.trim()
   if (ordinaryWords.has(shown.toLowerCase())) return undefined

@@ -4,7 +4,7 @@ import { type LeftOutBreaks, noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { SecretMatcher } from "./SecretMatcher.ts"
 
-/** How deeply base64 and hexadecimal encodings may be nested. */
+/** Maximum nesting of base64 and hexadecimal encodings. */
 const deepestEncoding = 3
 // In binary data, longer runs are less likely to occur by chance. Shorter runs encode fewer than 6 bytes.
 const shortestBase64 = [6, 8, 8]
@@ -17,8 +17,8 @@ export interface Search {
 }
 
 /**
- * The text with its escapes undone: matched as is, and again with anything encoded in it decoded. From the first escape on, it is
- * also matched with its escapes: text adjacent to a secret may look like part of an escape.
+ * The text with its escapes undone: matched unchanged, and again after decoding anything encoded in it. From the first escape on,
+ * it is also matched with its escapes: text adjacent to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder

@@ -5,8 +5,8 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import type { Search } from "./TextLayer.ts"
 
 /**
- * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time it takes grows only
- * with the length of the text, and what it finds does not depend on how the text was split.
+ * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time grows only with the
+ * length of the text, and the result does not depend on its split.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []
@@ -52,7 +52,7 @@ export class TextScanner {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
 
-  /** Start of the trailing part that would already reveal too much of a secret if the rest follows. */
+  /** Start of the trailing part that, if a secret follows, would already reveal too much of it. */
   held(): number {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
@@ -76,7 +76,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Up to the first sequence the two are identical.
+  // Until the first sequence, both texts are identical.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -11,7 +11,7 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** More rounds than a tool has generations of child processes; if processes multiply faster than that, waiting stops. */
+/** Exceeds the number of generations of a tool's child processes; if processes multiply faster, svc stops waiting. */
 const mostRounds = 20
 
 /** Kills the processes currently working in the folder; returns their number. */
@@ -33,9 +33,9 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Kills every process that is still working in a folder, and every sandbox created for it. A sandbox whose parent died while it
- * was being created waits forever, with its environment. Only Linux reveals a process's working folder.
+ * Kills every process that is still working in a folder, and every sandbox created for it. A sandbox whose parent died during its
+ * creation waits forever, with its environment. Only Linux reveals a process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
-  // A child started after the list was read appears in the next one.
+  // The next list contains children that started after this list was read.
   Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

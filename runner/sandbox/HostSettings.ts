@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Semaphore } from "effect"
 
-/** Files below /etc that programs commonly need and that contain no secrets. Absent ones are skipped. */
+/** Files below /etc that programs commonly need and that contain no secrets. Absent files are skipped. */
 export const settingsFiles = [
   "group",
   "host.conf",
@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders of the same kind. Private keys are stored next to some of them, so no parent folder may be added. */
+/** Folders of the same kind. Private keys are stored next to some of them, so never add a parent folder. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -42,11 +42,11 @@ export interface SandboxEtc {
 }
 
 export interface HostSettings {
-  /** Updates the copies. Undefined if that fails, for example because the disk is full. */
+  /** Updates the copies. Undefined if the update fails, for example because the disk is full. */
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Checked synchronously before each sandbox: forty promises would take longer than the mounts that this saves. */
+/** Checked synchronously before each sandbox, because forty promises would take longer than the saved mounts. */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {
@@ -55,9 +55,9 @@ const versionOf = (path: string) => {
 }
 
 /**
- * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: mounting each one separately
- * takes longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and running sandboxes
- * see it too. Processes may share the folder.
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: separate mounts take longer
+ * than the rest of the setup. A change on the host is copied before the next sandbox opens, and running sandboxes see it too.
+ * Processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
@@ -95,7 +95,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // A mount needs a mount point, which cannot be created once the copies are mounted read-only.
+  // A mount needs a mount point, which cannot be created after the copies are mounted read-only.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

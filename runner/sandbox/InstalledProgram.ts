@@ -14,7 +14,9 @@ export const isExecutable = (path: string) =>
     (found) => found === true
   )
 
-/** Resolves a program, given by name or path, to its absolute path; only where the operating system installs programs. */
+/**
+ * Resolves a program, given by name or path, to its absolute path; only in folders where the operating system installs programs.
+ */
 export const findProgram = Effect.fnUntraced(function* (program: string) {
   const candidates = isAbsolute(program)
     ? [program]
@@ -35,7 +37,7 @@ const describeFolder = Effect.fnUntraced(function* (path: string) {
   return entry.isDirectory() ? ({ path, kind: "folder" } satisfies SystemFolder) : undefined
 })
 
-/** The top-level folders of this system, as a sandbox has to show them. */
+/** The top-level folders of this system, which a sandbox has to contain. */
 export const describeSystem = Effect.map(
   Effect.forEach(systemFolders, describeFolder, { concurrency: "unbounded" }),
   (found): ReadonlyArray<SystemFolder> => found.filter((folder) => folder !== undefined)

@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile } from "node:fs/promises"
 import { Effect, Option, Schedule, Schema } from "effect"
 
-/** Identifies a process beyond doubt: ids are reused, but not together with a start time. */
+/** Identifies a process uniquely: ids are reused, but not together with a start time. */
 const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
 type NotedProcess = typeof NotedProcess.Type
 
@@ -26,7 +26,10 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/** Records processes in a file, one per line. A process that cannot be recorded merely goes unnoticed after a crash. */
+/**
+ * Records processes in a file, one per line. If a process cannot be recorded, a restarted service cannot find the process after a
+ * crash.
+ */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -51,7 +54,7 @@ const stillRuns = ({ pid, startTicks }: NotedProcess) =>
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
 
-/** All descendants of a process, whatever their group or session. */
+/** All descendants of a process, regardless of group or session. */
 const descendants = Effect.fnUntraced(function* (root: number) {
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
@@ -78,8 +81,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Terminates the supervisors recorded in a file, and everything below them. A supervisor whose service is gone exits by itself;
- * it is given some time and is then killed. An id that now belongs to another process is left alone.
+ * Terminates the supervisors recorded in a file, and their descendants. A supervisor whose service is gone exits by itself; after
+ * some time it is killed. An id that now belongs to another process is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -95,20 +98,20 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** More rounds than a tool has generations of child processes. */
+/** Exceeds the number of generations of a tool's child processes. */
 const mostRounds = 100
 
-/** Kills everything below a noted process, then the process itself; returns how many processes were still alive. */
+/** Kills all descendants of a noted process, then the process itself; returns the number of processes that were still alive. */
 const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
   if (!(yield* stillRuns(noted))) return 0
   const below = yield* descendants(noted.pid)
   for (const pid of below) yield* signal(pid, "SIGKILL")
-  // A supervisor adopts orphans below it, so it is kept alive until there is nothing left to adopt.
+  // A supervisor adopts its orphaned descendants, so it is killed last.
   if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
   return below.length + 1
 })
 
-/** Immediately kills the processes recorded in a file and everything below them, without asking any of them to exit. */
+/** Immediately kills the processes recorded in a file and their descendants, without a signal to exit first. */
 export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const noted = yield* readNote(file)
   yield* Effect.forEach(noted, killTree).pipe(

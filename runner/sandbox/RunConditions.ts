@@ -9,7 +9,7 @@ export interface RunConditions {
   readonly guard: RunGuard
   /** The limits on its programs. */
   readonly limits: SandboxLimits
-  /** The network shared by all of the Run's commands that may use one. Levels without namespaces use the host's network. */
+  /** The network shared by all of the Run's commands that may use the network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 

@@ -4,8 +4,8 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, and a limit
- * may not be higher, than in the settings that apply to every other Run.
+ * Requirements of an execution profile for the machine, beyond the settings. They only narrow: a level may not be lower, and a
+ * limit may not be higher, than in the settings for every other Run.
  *
  * - `profile`: its name, for the refusal message
  * - `isolation`: the lowest accepted level
@@ -27,10 +27,10 @@ export const RunRequirements = Schema.Struct({
 })
 export type RunRequirements = typeof RunRequirements.Type
 
-/** Best first. */
+/** Position in the order of levels, best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** Why this machine cannot execute a Run with these requirements, and what would help; `undefined` if it can. */
+/** The reason why this machine cannot execute a Run with these requirements, and the remedy; `undefined` if it can. */
 export const unmetRequirement = (
   { isolation, network, profile }: RunRequirements,
   status: Pick<SandboxStatus, "level" | "remedy">,
@@ -47,7 +47,7 @@ export const unmetRequirement = (
   return undefined
 }
 
-/** A Run's limits: those from the settings, lowered to what its profile allows. */
+/** A Run's limits: the settings, lowered to its profile's limits. */
 export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
   const asked = requirements?.limits
   if (asked === undefined) return limits

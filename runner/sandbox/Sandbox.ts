@@ -48,14 +48,14 @@ export class Sandbox extends Context.Service<
     readonly status: SandboxStatus
     /** The network of Runs. Probed on first use, which takes as long as creating a network. */
     readonly network: Effect.Effect<NetworkStatus>
-    /** A root's path as programs will see it; known before it is opened. */
+    /** A root's path in the programs' view; available before it is opened. */
     readonly insideRoot: (root: string) => string
-    /** Why a Run with these requirements would be refused here, and what would help; `undefined` if it would not be refused. */
+    /** The reason why this machine would refuse a Run with these requirements, and the remedy; `undefined` if it would not. */
     readonly refusal: (requirements: RunRequirements | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** Whether a run that would otherwise be refused is allowed because of its module tree's digest. */
+    /** True if a run that would otherwise be refused is allowed because of its module tree's digest. */
     readonly trustsTrees: boolean
-    /** Tries every level, including those that have not been needed so far, to show the whole ladder. */
+    /** Tries every level, including levels that have not been needed so far, to report the whole ladder. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/runner/sandbox/Sandbox") {
@@ -72,7 +72,7 @@ export class Sandbox extends Context.Service<
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
       yield* removeStaleProbes(host.ownFolder)
-      // Copied once a level that shows them has been found.
+      // Copied once a level that mounts these settings works.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [
@@ -107,7 +107,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // Probing creates a network, so only profiles that require their own network wait for it.
+      // Probing creates a network, so only profiles that require a separate network wait for the probe.
       const refusal = Effect.fnUntraced(function* (requirements: RunRequirements | undefined) {
         if (requirements === undefined) return undefined
         const { network, ...others } = requirements

@@ -7,7 +7,7 @@ import type { SandboxStatus } from "./SandboxStatus.ts"
 /** The ladder's part of the status. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** The result of trying a level. A level that does not work here has a reason, and a remedy if there is one. */
+/** The result of trying a level. A level that does not work on this machine has a reason, and a remedy if one exists. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
@@ -18,7 +18,7 @@ export interface Rung<A = Level> {
   readonly attempt: Effect.Effect<Verdict<A>>
 }
 
-/** The levels that may be chosen, best first. `process` is not one of them: only the operator chooses it. */
+/** The levels that may be chosen, best first. `process` is not among them: only the operator chooses it. */
 export const acceptedLevels = [
   "bubblewrap",
   "namespaces",
@@ -32,7 +32,7 @@ export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies 
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** Undefined if no allowed level works: Runs are refused. */
+  /** Undefined if no allowed level works; Runs are then refused. */
   readonly level: A | undefined
 }
 
@@ -42,8 +42,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
 
 /**
- * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted levels is ever chosen: if
- * none of them works, Runs are refused, and only `off` runs without isolation.
+ * Tries the levels from the best down and stops at the first level that works. A level below the accepted levels is never chosen:
+ * if none works, Runs are refused, and only `off` runs without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

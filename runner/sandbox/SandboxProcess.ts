@@ -8,10 +8,10 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** How a process exited. `signalled` covers every exit without an exit code. */
+/** The exit of a process. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
-/** A program running in a sandbox. When its Scope closes, it is killed with everything it started. */
+/** A program running in a sandbox. When its Scope closes, the program and all processes that it started are killed. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
@@ -28,20 +28,20 @@ export interface SandboxProcess {
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may already have exited, which is the purpose of the signal.
+  // The process may already have exited, in which case nothing is left to do.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
 /** If a signal killed the program, launchers report 128 plus the signal's number. */
 const signalCodes = { first: 129, last: 192 }
 
 /**
- * How the started process relates to the program.
+ * The relation between the started process and the program.
  *
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
- *   kernel kills all the others
- * - `supervisor`: `before` starts it, and it starts the program. It passes SIGINT on to the program; on SIGTERM it kills everything
- *   that the program started, then exits
- * - `program`: it is the program itself; nothing is known about processes that leave its process group
+ *   kernel kills all other processes of the namespace
+ * - `supervisor`: `before` starts it, and it starts the program. It passes SIGINT on to the program; on SIGTERM it kills
+ *   everything that the program started, then exits
+ * - `program`: it is the program itself; svc cannot track processes that leave its process group
  */
 export type ProcessRole =
   | { readonly kind: "namespace"; readonly fd: number }
@@ -50,7 +50,7 @@ export type ProcessRole =
 
 export interface SpawnRequest {
   readonly commandLine: CommandLine
-  /** Host folder to start in; undefined when the command line itself chooses. */
+  /** The host folder in which the process starts; undefined when the command line itself chooses. */
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
@@ -111,13 +111,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
         () => "",
         (text, more) => text + more
       ),
-      // The waiting process keeps the pipe open, so the document is complete when its JSON is.
+      // The waiting process keeps the pipe open, so the document ends with its JSON, not with the pipe.
       Stream.filter((text) => text.trimEnd().endsWith("}")),
       Stream.runHead,
       Effect.flatMap(Effect.fromOption),
       Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
       Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
-      // It failed before starting anything: there is no other process to signal.
+      // The command failed before it started anything, so the launcher is the only process to signal.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )
@@ -147,8 +147,8 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // The namespace's first process is killed first: the kernel then kills all the others before the waiting process can report
-    // that it has exited.
+    // The namespace's first process is killed first: the kernel then kills all other processes before the waiting process can
+    // report its exit.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),

@@ -3,19 +3,19 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * `auto`: the best accepted level on this machine; if there is none, Runs are refused. `required`: a sandbox with its own
- * namespaces, otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
+ * `auto`: the best accepted level on this machine; without an accepted level, Runs are refused. `required`: a sandbox with its
+ * own namespaces, otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
  */
 export type Isolation = "auto" | "required" | "off"
 
 /** Upper bounds for one sandboxed process tree. */
 export interface SandboxLimits {
-  /** Processes and threads; enforced only if the sandbox has its own process count. */
+  /** Number of processes and threads; enforced only if the sandbox has its own process count. */
   readonly processes: number
   readonly openFiles: number
   /** Largest file that may be written, in bytes. */
   readonly fileBytes: number
-  /** Size of a private /tmp, in bytes; it is held in memory. */
+  /** Size of a private /tmp, in bytes, which uses memory. */
   readonly tmpBytes: number
   /** Size of a private /dev/shm, in bytes. */
   readonly shmBytes: number
@@ -28,16 +28,17 @@ export interface SandboxLimits {
 }
 
 /**
- * How module code is isolated from this machine.
+ * The isolation of module code from this machine.
  *
  * - `levels`: the levels that may be chosen, in any order; `process` is never among them
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see in addition to the system folders
- * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one per Run; they and the next id, which is the
- *   group that they share, must be unused. If another service on this machine has taken them, the next ones up to 65533 are used
- * - `ownFolder`: absolute folder for the sandbox's own files; a temporary one when undefined
- * - `controlGroups`: whether control groups may enforce limits, if they can be created
+ * - `userIds`: the unprivileged ids that the `user_landlock` level assigns, one per Run; these ids and the next id, which is
+ *   their common group, must be unused. If another service on this machine has taken them, svc uses the next free range up to
+ *   65533
+ * - `ownFolder`: absolute folder for the sandbox's own files; a temporary folder when undefined
+ * - `controlGroups`: true if control groups may enforce limits, provided that they can be created
  * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted traversal of
  *   folders in it, and through no others
  */

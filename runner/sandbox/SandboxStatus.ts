@@ -2,17 +2,17 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** How memory and processes are limited: by the kernel, or by watching a Run and killing it. */
+/** The enforcement of limits on memory and processes: by the kernel, or by watching a Run and killing it. */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 
 /**
- * What the probes at startup decided.
+ * The results of the probes at startup.
  *
- * - `level`: the level of a Run; if `accepted` is false, the best one available
+ * - `level`: the level of a Run; if `accepted` is false, the best available level
  * - `accepted`: false when no allowed level works here; Runs are then refused
- * - `reason`: why this level; `remedy`: what would raise it, absent at the top
- * - `limits`: the most that a Run may use, and how memory and processes are limited
+ * - `reason`: the reason for this level; `remedy`: the change that would raise it, absent at the top
+ * - `limits`: the most that a Run may use, and the method of limiting memory and processes
  */
 export const SandboxStatus = Schema.Struct({
   level: SandboxLevel,
@@ -34,7 +34,7 @@ export type SandboxStatus = typeof SandboxStatus.Type
 /**
  * The network of a Run's programs.
  *
- * - `accepted`: false when the operator requires a separate network for each Run and this machine cannot provide one; Runs are
+ * - `accepted`: false when the operator requires a separate network for each Run and this machine cannot provide it; Runs are
  *   then refused
  * - `forbidden`: ranges that no Run can reach, not counting the host's loopback
  */
@@ -53,7 +53,7 @@ export class SandboxRefused extends Schema.TaggedError<SandboxRefused>()("Sandbo
   message: Schema.String
 }) {}
 
-/** A program could not be started inside the sandbox. `message` names the program, never its environment. */
+/** A program could not be started inside the sandbox. `message` contains the program's name, never its environment. */
 export class SandboxSpawnFailed extends Schema.TaggedError<SandboxSpawnFailed>()("SandboxSpawnFailed", {
   program: Schema.String,
   message: Schema.String

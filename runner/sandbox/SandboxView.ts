@@ -2,15 +2,13 @@ import type { Placement } from "./confinement/ConfinementSpec.ts"
 import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
-/**
- * Where the run's folder appears in a sandbox's own file system: constant, so that paths in plans do not change from run to run.
- */
+/** The path of the run's folder in a sandbox's own file system: constant, so that paths in plans do not change between runs. */
 export const insideRoot = "/capsule"
 
-/** The search path for programs; nothing is inherited from the service's own PATH. */
+/** The search path for programs, independent of the service's own PATH. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** The folder where a package manager keeps everything it installs, on systems that have one. */
+/** The folder in which a package manager stores everything it installs, on systems with such a manager. */
 const packageStore = "/nix/store"
 
 /** Top-level folders that are links into /usr on merged systems and real folders elsewhere. */
@@ -20,12 +18,12 @@ export type SystemFolder =
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "folder" }
 
-/** What a run's programs may see, at any level. */
+/** The files that a run's programs may see, at any level. */
 export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
-  /** When absent, each of the host's settings is mounted separately. */
+  /** If absent, each of the host's settings is mounted separately. */
   readonly etc: SandboxEtc | undefined
-  /** The file to show as /etc/resolv.conf; undefined to show the host's. */
+  /** The file to mount as /etc/resolv.conf; undefined for the host's file. */
   readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
@@ -54,7 +52,7 @@ const etcPlacements = ({ etc, resolvConf }: Pick<SandboxView, "etc" | "resolvCon
     : [{ kind: "bind", from: resolvConf, to: "/etc/resolv.conf", writable: false, optional: false } as const])
 ]
 
-/** The file system of a sandbox that has its own, in mount order. */
+/** The file system of a sandbox with its own mounts, in mount order. */
 export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   same("/usr", false, false),
   ...view.systemFolders.map(
@@ -75,13 +73,13 @@ export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   { kind: "bind", from: view.root, to: insideRoot, writable: true, optional: false }
 ]
 
-/** The host paths that a sandbox without its own file system may read. */
+/** The host paths that a sandbox without its own mounts may read. */
 export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">): ReadonlyArray<string> => [
   "/usr",
   ...systemFolders,
   ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
   packageStore,
-  // Some runtimes do not start without it. The confinement hides other processes in it.
+  // Some runtimes do not start without /proc. The confinement hides other processes in it.
   "/proc",
   ...view.optional.readOnly,
   ...view.readOnly
@@ -91,7 +89,8 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits in the kernel's form. The kernel counts processes per user, so `others` may run in addition to the Run's own.
+ * The limits in the kernel's form. The kernel counts processes per user, so `others` may run in addition to the Run's own
+ * processes.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

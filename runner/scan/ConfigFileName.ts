@@ -7,13 +7,13 @@ export interface ConfigFileName {
   readonly stem: string
   readonly syntax: ConfigSyntax
   readonly dialect: "common" | "opentofu"
-  /** Merged over the others instead of being added. */
+  /** True if the file is merged over the others instead of being added. */
   readonly override: boolean
 }
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Hidden files and editor backups, which the tool also skips. */
+/** Hidden files and editor backups; the tools skip them too. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 
@@ -31,9 +31,9 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which a tool applies them: the plain ones by name, then the overrides by
- * name. For OpenTofu, an OpenTofu file hides the common file with the same stem and syntax. Terraform reads common files only:
- * the others are `unread`.
+ * The configuration files of one folder in the order in which a tool applies them: plain files by name, then overrides by name.
+ * For OpenTofu, an OpenTofu file hides the common file with the same stem and syntax. Terraform reads common files only, so the
+ * other files are `unread`.
  */
 export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {
   const found = names.flatMap((name) => configFileName(name) ?? [])

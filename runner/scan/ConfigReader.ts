@@ -34,8 +34,8 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
 const outputDepth = (nesting: number) => nesting * 4 + 16
 
 /**
- * Reads configuration files in either syntax. Results are cached by content for a while, since most files in a repository do not
- * change between two scans.
+ * Reads configuration files in either syntax. The reader caches results by content for a while, because most files in a
+ * repository do not change between two scans.
  */
 export class ConfigReader extends Context.Service<
   ConfigReader,
@@ -56,7 +56,7 @@ export class ConfigReader extends Context.Service<
 
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
-        // The parser's messages about a broken file are better than the outline's, but a deeply nested file must not reach it.
+        // The parser has better messages about a broken file than the outline, but must never receive a deeply nested file.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }
@@ -121,7 +121,7 @@ export class ConfigReader extends Context.Service<
   static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
 }
 
-/** At most 16 MiB of source in total; the cached result for a file is smaller than its text. */
+/** At most 16 MiB of source in total; a file's cached result is smaller than its text. */
 const cachedFiles = 512
 const cachedFileBytes = 32 * 1024
 const cacheTime = Duration.minutes(15)

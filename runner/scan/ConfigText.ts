@@ -5,11 +5,11 @@ import { refusal, type ScanProblem } from "./ScanProblem.ts"
 
 const pointerStart = "version https://git-lfs.github.com/spec/"
 
-/** Marks the place of a byte that is not UTF-8. No identifier, string or sign of the language contains it. */
+/** Replaces a byte that is not UTF-8. No identifier, string or sign of the language contains this character. */
 const badByte = "\uFDD0"
 const replacement = "\uFFFD"
 
-/** The number of bytes of the character at `at`; 0 when they are not UTF-8. */
+/** The number of bytes of the character at `at`; 0 if the bytes are not UTF-8. */
 const characterLength = (bytes: Uint8Array, at: number): number => {
   const first = bytes[at] ?? 0
   if (first < 0x80) return 1
@@ -42,7 +42,7 @@ const markedText = (bytes: Uint8Array, mark: string): string => {
 
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
 
-/** The first line with a bad byte outside of comments. */
+/** The first line with an invalid byte outside of comments. */
 const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   for (const token of tokens) {
     const found =
@@ -60,7 +60,7 @@ const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   return undefined
 }
 
-/** The tools ignore the bytes of a comment, and read a bad byte in a JSON string as U+FFFD. Everything else has to be UTF-8. */
+/** The tools ignore the bytes of a comment, and read an invalid byte in a JSON string as U+FFFD. All other text has to be UTF-8. */
 const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   if (syntax === "json") return Result.succeed(markedText(bytes, replacement))
   const marked = markedText(bytes, badByte)

@@ -1,10 +1,7 @@
 import { type Cursor, heredocMarker, skipComment, stepTemplate } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/**
- * A token in a configuration file. Strings and heredocs carry their literal text, unescaped, and the tokens of each template
- * inside.
- */
+/** A token in a configuration file. Strings and heredocs contain their unescaped literal text, and the tokens of each template. */
 export type ConfigToken =
   | { readonly kind: "name"; readonly text: string; readonly line: number }
   | { readonly kind: "sign"; readonly text: string; readonly line: number }
@@ -16,7 +13,7 @@ export type ConfigToken =
       readonly line: number
     }
 
-/** Far deeper nesting than a scan accepts in a file. */
+/** Exceeds by far the nesting that a scan accepts in a file. */
 const maxDepth = 200
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
@@ -93,7 +90,7 @@ class Tokenizer implements Cursor {
     return escaped ?? ""
   }
 
-  /** The end of a heredoc, when the cursor is at its last line. */
+  /** The end of a heredoc if the cursor is at its last line. */
   #endOf(marker: string): number | undefined {
     const next = this.text.indexOf("\n", this.at)
     const end = next === -1 ? this.text.length : next

@@ -2,9 +2,9 @@ import type { Schema } from "effect"
 import type { LocatedJson } from "./LocatedJson.ts"
 
 /**
- * The value of an argument, in either syntax. `expression` is everything that needs evaluation; its `text` is the source, without
- * the template marks if the whole value is one template. An object with a computed key is an expression too. `plain` is the whole
- * string of the JSON syntax, which is what an argument means that the tools do not evaluate.
+ * The value of an argument, in either syntax. `expression` is a value that needs evaluation; its `text` is the source, without
+ * the template marks if the whole value is one template. An object with a computed key is also an expression. `plain` is the
+ * whole string of the JSON syntax, which is the value of an argument that the tools do not evaluate.
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -17,7 +17,7 @@ export type ConfigValue =
 
 export type ConfigSyntax = "hcl" | "json"
 
-/** The literal text of a template string; undefined when it contains a template. A doubled sign before a brace is literal. */
+/** The literal text of a template string; undefined if it contains a template. A doubled sign before a brace is literal. */
 const literalText = (template: string): string | undefined => {
   if (!template.includes("{")) return template
   let literal = ""
@@ -37,7 +37,7 @@ const literalText = (template: string): string | undefined => {
 }
 
 /**
- * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; an ambiguous string is not
+ * The JSON syntax has two readings of an escaped template, depending on the argument and the tool; an ambiguous string is not
  * literal.
  */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
@@ -95,14 +95,14 @@ const canonicalNumber = (text: string): string => {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
 }
 
-/** No number that a double represents exactly needs more, unless padded with zeros. */
+/** Exceeds the digits of every number that a double represents exactly, unless padded with zeros. */
 const maxExactLength = 1000
 
-/** Whether a number survives being parsed as a double and written back. */
+/** True if a number is unchanged after it is parsed as a double and printed. */
 const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 
-/** A literal value as exact JSON text, and as a value unless a number would lose digits. Undefined when anything needs evaluation. */
+/** A literal value as exact JSON text, and as a value unless a number would lose digits. Undefined if any part needs evaluation. */
 export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {
   switch (value.kind) {
     case "expression":

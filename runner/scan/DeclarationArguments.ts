@@ -27,7 +27,7 @@ export class DeclarationArguments {
     return this.#block.attributes.get(name)
   }
 
-  /** The tools convert some strings. Anything that has to be evaluated is treated as `cautious` and is an error. */
+  /** The tools convert some strings to booleans. A value that needs evaluation is treated as `cautious` and is an error. */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)
     if (attribute === undefined) return absent

@@ -2,8 +2,8 @@ import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
 import { resolveLocalSource } from "./ModuleSource.ts"
 
 /**
- * The folder of a configuration file, and the tool's working folder, where relative paths start. Both are canonical folders in
- * the tree.
+ * The folder of a configuration file, and the tool's working folder, which is the base of relative paths. Both are canonical
+ * folders in the tree.
  */
 export interface ReadingPlace {
   readonly path: string
@@ -13,11 +13,11 @@ export interface ReadingPlace {
 }
 
 /**
- * What a configuration may read from the tree.
+ * Paths that a configuration may read from the tree.
  *
  * - `paths`: files, and folders with everything below them
- * - `templates`: the files among them that the tool evaluates
- * - `unproven`: why there may be more
+ * - `templates`: the files in `paths` that the tool evaluates
+ * - `unproven`: the reason why the list may be incomplete
  */
 export interface FileReads {
   readonly paths: ReadonlySet<string>
@@ -25,7 +25,7 @@ export interface FileReads {
   readonly unproven?: string
 }
 
-/** Including arguments that providers and later tool versions may add. */
+/** Includes arguments that providers and later tool versions may add. */
 const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
 const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
 const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
@@ -43,7 +43,7 @@ const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>)
 const isPathAttribute = (token: ConfigToken | undefined) =>
   token?.kind === "name" && (token.text === "module" || token.text === "root")
 
-/** A template in another file calls a function that may read files. */
+/** True if a template in another file calls a function that may read files. */
 export const callsReader = (template: string): boolean => functionCall.test(template)
 
 class ReadWalk {
@@ -60,12 +60,12 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** What exists in the tree at a path; a commit changes nothing outside the tree. */
+  /** The existing entry at a path in the tree; a commit changes nothing outside the tree. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
 
-  /** The folder named by `path.module` or `path.root` alone. */
+  /** The folder of a lone `path.module` or `path.root`. */
   #folderOf(tokens: ReadonlyArray<ConfigToken>): string | undefined {
     const [path, dot, name, ...rest] = tokens
     if (rest.length > 0 || path?.kind !== "name" || path.text !== "path") return undefined
@@ -112,8 +112,8 @@ class ReadWalk {
   }
 
   /**
-   * Reads the arguments of a function that reads files, which begin at `at`. Returns how many tokens after its name were
-   * understood.
+   * Reads the arguments, beginning at `at`, of a function that reads files. Returns the number of understood tokens after its
+   * name.
    */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
@@ -166,7 +166,7 @@ class ReadWalk {
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
   }
 
-  /** Returns how many tokens after the name were understood. */
+  /** Returns the number of understood tokens after the name. */
   #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     if (isSign(tokens[at - 1], ".")) return 0
     const next = tokens[at + 1]
@@ -189,7 +189,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // The scan knows which folders are module calls; no other subfolders are read.
+      // The scan finds the folders of module calls itself; no other subfolders are read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -203,8 +203,8 @@ class ReadWalk {
 }
 
 /**
- * What a configuration file may read from the tree. Errs on the side of including more: a string that names a file counts as a
- * read, and a possible path that is not plain text is unproven.
+ * The paths that a configuration file may read from the tree. It includes too much rather than too little: a string that is a
+ * file's path counts as a read, and a possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)

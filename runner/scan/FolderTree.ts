@@ -4,7 +4,7 @@ import { join, posix } from "node:path"
 import { Effect, Schema } from "effect"
 import { type OmittedEntry, type SourceFile, SourceFileUnreadable, type SourceTree } from "../snapshot/SourceTree.ts"
 
-/** The folder, or something in it, could not be listed. */
+/** The folder, or an entry in it, could not be listed. */
 export class FolderUnreadable extends Schema.TaggedError<FolderUnreadable>()("FolderUnreadable", {
   path: Schema.String,
   message: Schema.String
@@ -42,8 +42,8 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * The tree of a folder on disk, as a commit of its current content would contain it: without `.git`, and with links and special
- * files left out. Fails with `FolderUnreadable` when the folder cannot be listed or contains too much to be a repository.
+ * The tree of a folder on disk, like a commit of its current content: without `.git`, links and special files. Fails with
+ * `FolderUnreadable` if the folder cannot be listed or is too large for a repository.
  */
 export const folderTree = Effect.fn("folderTree")(function* (
   root: string

@@ -1,5 +1,5 @@
 declare module "@cdktn/hcl2json/main.wasm.gz" {
-  /** A path or URL, relative to the module that holds the import. */
+  /** A path or URL, relative to the importing module. */
   const location: string
   export default location
 }

@@ -12,7 +12,7 @@ export interface ConfigReading {
 
 const labelsText = (count: number) => (count === 1 ? "one label" : count === 0 ? "no label" : `${count} labels`)
 
-/** Joins the outline of a file, which has every block and its line, with the parser's result, which has the values. */
+/** Joins the outline of a file (every block and its line) with the parser's result (the values). */
 class HclReader {
   readonly blocks: Array<ConfigBlock> = []
   readonly problems: Array<ScanProblem> = []
@@ -22,8 +22,8 @@ class HclReader {
   }
 
   /**
-   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. Either way, nothing is
-   * certain.
+   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. In both cases, neither reading
+   * can be trusted.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
@@ -165,7 +165,7 @@ const countBlocks = (node: LocatedJson, labels: number): number => {
   return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
 }
 
-/** The blocks of a file in HCL syntax. If there is a problem of severity `error`, the blocks must not be used. */
+/** The blocks of a file in HCL syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
 export const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
   const reader = new HclReader()
   reader.readFile(outline, json)

@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** Position where reading stopped, and why. Lines are counted from 1. */
+/** The position and the reason of a failure. Lines are counted from 1. */
 export class OutlineFault {
   readonly code: "hcl_syntax" | "nesting_too_deep"
   readonly line: number
@@ -26,7 +26,7 @@ type Mode =
 
 const closing = { "(": ")", "[": "]", "{": "}" } as const
 
-/** Moves past a comment at the cursor, but not past the line end that closes a line comment. */
+/** Moves past a comment at the cursor, but not past the end of the line after a line comment. */
 export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => {
   const { text, at } = cursor
   if (text[at] === "#" || text.startsWith("//", at)) {
@@ -58,8 +58,8 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /**
- * Moves past one unit of literal text: an escaped template, a template opening, or a single character. True if a template was
- * opened.
+ * Moves past one unit of literal text: an escaped template, a template opening, or a single character. True if it opened a
+ * template.
  */
 export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor
@@ -80,7 +80,7 @@ export const stepTemplate = (cursor: Cursor): boolean => {
 
 /**
  * Moves past an expression, up to the line end or closing brace of its argument. It recognises only strings, templates, heredocs,
- * comments and brackets: the parser decides whether the expression is valid.
+ * comments and brackets; the parser decides if the expression is valid.
  */
 export const skipExpression = (cursor: Cursor, maxNesting: number): OutlineFault | undefined => {
   const { text } = cursor

@@ -1,4 +1,2 @@
-/**
- * How the parser names the file in its diagnostics. Separate from HclWorkerMessage.ts so that the worker need not load Effect.
- */
+/** The file's name in the parser's diagnostics. Separate from HclWorkerMessage.ts so that the worker does not load Effect. */
 export const hclFileName = "file.tf"

@@ -34,7 +34,7 @@ const readIdentifier = (cursor: Cursor): string | undefined => {
   return name
 }
 
-/** A quoted label, without its quotes; undefined if it does not end on its line. */
+/** A quoted label without its quotes; undefined if it does not end on its line. */
 const readQuotedLabel = (cursor: Cursor): string | undefined => {
   const start = cursor.at + 1
   let end = start
@@ -46,7 +46,7 @@ const readQuotedLabel = (cursor: Cursor): string | undefined => {
   return cursor.text.slice(start, end)
 }
 
-/** What follows the first name in an item: an argument, or the labels of a block. */
+/** The kind of the item after its first name: an argument, or the labels of a block. */
 const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | OutlineFault => {
   const labels: Array<string> = []
   for (;;) {
@@ -75,8 +75,8 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 
 /**
  * Reads the headers of all blocks and arguments in a file with their lines. The parser's result has neither lines nor any trace
- * of a block hidden by an argument of the same name; this has both. It also bounds the nesting before the parser sees the file.
- * Never recursive; linear in the size of the text.
+ * of a block hidden by an argument of the same name; the outline has both. It also limits the nesting before the parser receives
+ * the file. Never recursive; linear in the size of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

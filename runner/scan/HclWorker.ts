@@ -1,5 +1,5 @@
-// The entry point of a worker thread. The parser's package does not export the path of its file, but the file is always in the
-// same place.
+// The entry point of a worker thread. The parser's package does not export the path of its file, but the path within the package
+// is always the same.
 import { createRequire } from "node:module"
 import { serveParser } from "./ParserThread.ts"
 

@@ -7,10 +7,10 @@ export interface HclRequest {
 }
 
 /**
- * Messages from the worker: first that it is ready (or why not), then one response per request.
+ * Messages from the worker: first its readiness or the failure to start, then one response per request.
  *
  * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
- * - `error`: the parser's diagnostics, for a file named as in HclFileName.ts
+ * - `error`: the parser's diagnostics, for a file with the name in HclFileName.ts
  * - `crash`: the parser itself failed, not the file; the worker must not be used again
  */
 export const HclAnswer = Schema.Union([

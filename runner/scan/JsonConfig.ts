@@ -41,7 +41,7 @@ class JsonReader {
 
   #readLabelled(type: string, shape: BlockShape, node: LocatedJson, labels: ReadonlyArray<string>) {
     const isBody = labels.length === shape.labels
-    // Where a body is expected, null is no block at all.
+    // Where a body is expected, null means that the block is absent.
     if (isBody && node.kind === "null") return
     const objects = this.#objects(node, type, isBody)
     if (!isBody && objects.every(({ entries }) => entries.size === 0)) {
@@ -95,7 +95,7 @@ class JsonReader {
   }
 }
 
-/** The blocks of a file in JSON syntax. If there is a problem of severity `error`, the blocks must not be used. */
+/** The blocks of a file in JSON syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
 export const readJsonConfig = (root: LocatedJson): ConfigReading => {
   const reader = new JsonReader()
   for (const part of root.kind === "array" ? root.items : [root]) {

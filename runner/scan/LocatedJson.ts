@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { type JsonFault, JsonScanner } from "../../schema/json/JsonScanner.ts"
 
 /**
- * A JSON value with the line it starts on, counted from 1. Numbers keep their text, since a double would change some of them.
- * `repeated` holds the further values of keys that an object names more than once; it is absent in most objects.
+ * A JSON value with its first line, counted from 1. Numbers keep their text, because a double would change some of them.
+ * `repeated` contains the further values of keys that an object repeats; it is absent in most objects.
  */
 export type LocatedJson = { readonly line: number } & (
   | { readonly kind: "null" }
@@ -22,7 +22,7 @@ export type LocatedProperty = readonly [key: string, value: LocatedJson]
 
 export type LocatedObject = Extract<LocatedJson, { readonly kind: "object" }>
 
-/** Every property of an object, those that repeat a key included. */
+/** Every property of an object, including repeated keys. */
 export const propertiesOf = ({ entries, repeated = [] }: LocatedObject): ReadonlyArray<LocatedProperty> => [
   ...entries,
   ...repeated
@@ -32,7 +32,7 @@ const unbounded = Number.MAX_SAFE_INTEGER
 const whiteSpace = /[ \t\r\n]*/y
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Builds the tree of a document that `JsonScanner` has accepted, so that nothing needs checking here. */
+/** Builds the tree of a document that `JsonScanner` has accepted, so it checks nothing. */
 class TreeBuilder {
   readonly #text: string
   #at = 0
@@ -118,7 +118,7 @@ class TreeBuilder {
 }
 
 /**
- * Reads JSON (RFC 8259) as the tools do: keys may repeat, and half of a surrogate pair is U+FFFD. `maxDepth` counts arrays and
+ * Reads JSON (RFC 8259) like the tools: keys may repeat, and half of a surrogate pair is U+FFFD. `maxDepth` counts arrays and
  * objects open at once.
  */
 export const readLocatedJson = (text: string, maxDepth: number): Result.Result<LocatedJson, JsonFault> => {

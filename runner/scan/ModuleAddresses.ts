@@ -11,7 +11,7 @@ const addressIn = ({ attributes }: PlacedBlock, name: string): ReadonlyArray<str
   return text === undefined || parseAddress(text) === undefined ? [] : [text.trim()]
 }
 
-/** What the blocks in one folder declare, relative to that folder. */
+/** The declarations of the blocks in one folder, relative to that folder. */
 export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddresses => ({
   declared: blocks.flatMap(({ labels, type }) => (type === "resource" ? [labels.join(".")] : [])),
   moved: blocks.flatMap((block) =>
@@ -22,7 +22,7 @@ export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddress
   removed: blocks.flatMap((block) => (block.type === "removed" ? addressIn(block, "from") : []))
 })
 
-/** The addresses in a module called under `key`, as seen from the root. */
+/** The addresses in a module called under `key`, in the root's view. */
 export const addressesBelow = (key: string, { declared, moved, removed }: ModuleAddresses): ModuleAddresses => {
   const prefix = key
     .split(".")
@@ -36,7 +36,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** More consecutive moves than any module makes; circular moves stop here. */
+/** Exceeds the consecutive moves of any module; circular moves stop at this number. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
@@ -54,7 +54,7 @@ const movedTo = (from: AddressSteps, to: AddressSteps, address: AddressSteps): A
   return [...target, ...address.slice(from.length)]
 }
 
-/** The addresses that the module neither declares nor covers with a `moved` or `removed` block, in order. */
+/** The sorted addresses that the module neither declares nor covers with a `moved` or `removed` block. */
 export const undeclaredAddresses = (
   module: ModuleAddresses,
   addresses: ReadonlyArray<string>

@@ -9,10 +9,10 @@ import { quoted } from "./ScanProblem.ts"
 /**
  * A module call as written.
  *
- * - `source`: in a form that may be shown
- * - `path`: the folder of a local source, whether or not it exists
- * - `providers`: which of the caller's configurations the child receives, and under which of its own names
- * - `sourceLocation`: where to point when the source is wrong
+ * - `source`: in a form without credentials
+ * - `path`: the folder of a local source, even if it does not exist
+ * - `providers`: the caller's configurations that the child receives, by the child's own names
+ * - `sourceLocation`: the location for a finding about the source
  */
 export interface ModuleCallDeclaration {
   readonly name: string

@@ -11,11 +11,11 @@ import { readToolConstraints } from "./ToolConstraints.ts"
 import { readVariable } from "./VariableDeclaration.ts"
 
 /**
- * What the files of one folder declare, before the folder's module calls have been followed.
+ * The declarations in the files of one folder, before the scan has followed the folder's module calls.
  *
- * - `findings`: apply to every module that reaches this one
+ * - `findings`: apply to every module that reaches this module
  * - `rootFindings`: apply only when this module itself is installed
- * - `readAs`: the tool whose files were read; absent if the folder holds the same for every tool
+ * - `readAs`: the tool whose files were read; absent if the folder is the same for every tool
  */
 export interface ModuleDeclaration {
   readonly path: string
@@ -39,7 +39,7 @@ const ephemeralAtRoot = ({ ephemeral, location, name }: ScannedOutput): Readonly
   return ephemeral ? [locate(refusal("ephemeral_root_output", message, location.line), location.path)] : []
 }
 
-/** Blocks that change where or how state is kept. */
+/** Blocks that change the storage of state. */
 const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   const findings: Array<Finding> = []
   const rootFindings: Array<Finding> = []
@@ -82,7 +82,7 @@ const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   return { findings, rootFindings }
 }
 
-/** Reads what the files of one folder declare together. `files` are in the order in which they apply. */
+/** Reads the combined declarations in the files of one folder. `files` are in the order in which they apply. */
 export const declareModule = (
   path: string,
   files: ReadonlyArray<ReadFile>,

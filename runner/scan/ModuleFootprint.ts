@@ -9,11 +9,11 @@ import type { ScannedModule } from "./ScannedModule.ts"
 import { TreeIndex } from "./TreeIndex.ts"
 
 /**
- * The parts of a tree that make up a module.
+ * The parts of a tree that belong to a module.
  *
- * - `folders`: those of the module and of the local modules it reaches, with the files directly in them
- * - `paths`: files that it reads, and folders in which it reads anything
- * - `unknown`: why this cannot be determined for this tree
+ * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
+ * - `paths`: files that it reads, and folders of which it may read any file
+ * - `unknown`: the reason why the parts cannot be determined for this tree
  */
 export type ModuleFootprint =
   | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }
@@ -21,7 +21,7 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** The scans of the module for every tool that reads other files: a change of either file changes what some tool runs. */
+/** The scans of the module for every tool that reads other files: a change of either file changes the behaviour of some tool. */
 const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])
@@ -32,7 +32,7 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
 const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
   new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
 
-/** Limited by what a scan of the module accepts, and by the size of the tree. */
+/** Limited by the limits of a scan of the module, and by the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans
@@ -75,8 +75,8 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
 const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
 
 /**
- * The entries that the tree left out although the module may read them. If its reads are not known, it may read whatever is below
- * its folder and the folders of the modules that it calls.
+ * The omitted entries of the tree that the module may read. If its reads are unknown, it may read anything below its folder and
+ * the folders of the modules that it calls.
  */
 export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
   const special = tree.omitted.filter(({ kind }) => kind === "special")

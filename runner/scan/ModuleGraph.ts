@@ -24,7 +24,7 @@ const brokenTargets: Record<Exclude<FolderKind, "folder">, { readonly code: stri
   }
 }
 
-/** Follows the module calls of one module through folders that have already been read. */
+/** Follows the module calls of one module through folders that the loader has read. */
 class GraphWalk {
   readonly localModules: Array<LocalModuleCall> = []
   readonly reached = new Map<string, ModuleDeclaration>()
@@ -122,10 +122,10 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
-/** Enough to state why a tool does not fit; in a graph of thousands of modules the same few recur. */
+/** Enough constraints to explain why a tool does not fit; in a graph of thousands of modules the same few constraints recur. */
 const maxToolConstraints = 500
 
-/** Without duplicates, most severe first; any beyond the limit are only counted. */
+/** Without duplicates, most severe first; findings beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>
@@ -142,7 +142,10 @@ const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Findin
   ]
 }
 
-/** The verdict on one module, with the number of module calls that were followed for it. `loaded` holds every folder it reaches. */
+/**
+ * The verdict on one module, with the number of module calls that it followed. `loaded` contains every folder that the module
+ * reaches.
+ */
 export const judgeModule = (
   root: ModuleDeclaration,
   index: TreeIndex,

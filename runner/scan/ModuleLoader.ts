@@ -26,7 +26,7 @@ const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<st
   return [...remarks, locate(notice("warning", "entries_omitted", message), folder)]
 }
 
-/** Configuration files that would be lost, or would conflict with the runner's own. */
+/** Configuration files that would be lost, or would conflict with the runner's own files. */
 const misplacedFiles = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const lost = index.omittedOf(folder).flatMap((name) => {
     if (configFileName(name) === undefined) return []
@@ -71,7 +71,7 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
   )
 ]
 
-/** Terraform has nothing to run in a folder with OpenTofu's own files only. */
+/** Terraform finds no configuration in a folder that contains only OpenTofu's own files. */
 const missingForTerraform = (
   folder: string,
   { read, unread }: ReturnType<typeof configFilesOf>
@@ -83,7 +83,7 @@ const missingForTerraform = (
   return [locate(refusal("tool_cannot_read", message), posix.join(folder, first.name))]
 }
 
-/** Reads the folders of one tree, each once, and counts what one scan may read. */
+/** Reads the folders of one tree, each once, and enforces the limits of one scan. */
 export class ModuleLoader {
   readonly #tree: SourceTree
   readonly #index: TreeIndex
@@ -108,7 +108,7 @@ export class ModuleLoader {
     this.#tool = tool
   }
 
-  /** Folders in the tree that have been read, including those that a module call names but that contain no configuration. */
+  /** Folders in the tree that have been read, including folders of module calls without any configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }

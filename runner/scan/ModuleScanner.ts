@@ -28,22 +28,22 @@ const exampleOfPath = "Give . for the root or a path such as modules/network, as
 const notInTree = (modulePath: string) =>
   new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
-/** What a scan reads if its caller does not name a tool: the files of OpenTofu, which the toolchain prefers. */
+/** The tool of a scan without a tool in its request: OpenTofu, which the toolchain prefers. */
 const defaultTool: ToolName = "opentofu"
 
 /**
- * Reports what the modules in a tree need and whether they can be installed. Never fetches anything and never runs code from the
- * tree. Obeys `ScanLimits`. `tool` is the tool whose files are read.
+ * Reports the requirements of the modules in a tree and the reasons that prevent their installation. Never fetches anything and
+ * never runs code from the tree. Obeys `ScanLimits`. `tool` is the tool whose files are read.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder in the tree that contains configuration files is a module; each gets a verdict on its own graph. */
+    /** Every folder in the tree that contains configuration files is a module; each receives a verdict on its own graph. */
     readonly scanTree: (
       tree: SourceTree,
       tool?: ToolName
     ) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
-    /** One module and everything it reaches. */
+    /** Scans one module and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
       modulePath: string,

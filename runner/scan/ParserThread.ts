@@ -1,4 +1,4 @@
-// Deliberately plain code: it starts once per worker, and loading more than the parser would double the startup time.
+// Plain code on purpose: it starts once per worker, and loading more than the parser would double the startup time.
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"
@@ -51,7 +51,7 @@ const start = async (wasm: string | URL) => {
 const isParserFault = (error: string) =>
   error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
 
-/** Answers requests to this worker thread using the parser in the given file. */
+/** Answers requests to this worker thread with the parser in the given file. */
 export const serveParser = (wasm: string | URL): void => {
   start(wasm).catch((cause: unknown) => answer({ kind: "failed", message: String(cause) }))
 }

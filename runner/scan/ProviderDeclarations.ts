@@ -18,8 +18,8 @@ export interface DeclaredProvider {
  * The providers of one module.
  *
  * - `names`: every local name that the module requires, configures or uses
- * - `aliases`: additional configurations that the module configures itself or expects from its caller
- * - `configured`: local names whose default configuration the module writes itself
+ * - `aliases`: additional configurations that the module defines or expects from its caller
+ * - `configured`: local names whose default configuration the module defines
  */
 export interface ModuleProviders {
   readonly names: ReadonlyMap<string, DeclaredProvider>
@@ -193,7 +193,7 @@ class ProviderReader {
   }
 }
 
-/** The type of the root module's own resource that an `import` block names. A resource in a child module is declared there. */
+/** The type of the root module's own resource in an `import` block. A resource in a child module is declared in that module. */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
   const first = text.trim().split(/[.[]/, 1)[0] ?? ""

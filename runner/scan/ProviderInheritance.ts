@@ -14,8 +14,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * The providers whose default configuration a module takes from its caller, because neither it nor a module below defines one.
- * `known` caches the result for each module; the graph must have no cycles.
+ * The providers whose default configuration a module inherits from its caller, because neither the module nor a module below it
+ * defines one. `known` caches the result for each module; the graph must have no cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -71,8 +71,8 @@ const freeName = (provider: string, taken: ReadonlySet<string>): string => {
  * The provider configurations of a root module.
  *
  * - `requirements`: one for each local name, one for each additional configuration under an alias, and the default configurations
- *   that child modules inherit, each under a name of its own
- * - `inherited`: the addresses of those that only child modules name, sorted; the root module has no local name for them
+ *   that child modules inherit, each under a separate name
+ * - `inherited`: the addresses of providers that only child modules use, sorted; the root module has no local name for them
  */
 export const rootRequirements = (
   root: ModuleDeclaration,

@@ -1,7 +1,7 @@
 import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
 import { isIdentifier } from "./Identifier.ts"
 
-/** A provider configuration as a module refers to it: `aws` or `aws.east`. */
+/** A module's reference to a provider configuration: `aws` or `aws.east`. */
 export interface ProviderReference {
   readonly localName: string
   readonly alias?: string
@@ -10,13 +10,11 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // There is a provider called `null`: without quotes its name looks like the literal.
+  // A provider with the name `null` exists: without quotes its name looks like the literal.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 
-/**
- * Reads a reference, quoted or not. What follows in brackets selects an instance of the configuration and does not matter here.
- */
+/** Reads a reference, quoted or not. An index in brackets selects an instance of the configuration and is ignored. */
 export const parseProviderReference = (value: ConfigValue, syntax: ConfigSyntax): ProviderReference | undefined => {
   const text = textOf(value, syntax)
   const bracket = text.indexOf("[")

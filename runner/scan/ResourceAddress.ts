@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** A module call (`module.network`) or a resource (`aws_vpc.main`), with its instance key as written, if it names one. */
+/** A module call (`module.network`) or a resource (`aws_vpc.main`), with its instance key as written, if any. */
 export interface AddressStep {
   readonly name: string
   readonly key: string | undefined
@@ -46,7 +46,7 @@ export const parseAddress = (text: string): AddressSteps | undefined => {
   return [...steps, { name: `${type.name}.${resource.name}`, key: resource.key }]
 }
 
-/** Whether `pattern` names this resource, a module that contains it, or all instances of either. */
+/** True if `pattern` is this resource, a module that contains it, or all instances of either. */
 export const covers = (pattern: AddressSteps, address: AddressSteps): boolean =>
   pattern.length <= address.length &&
   pattern.every(({ key, name }, at) => name === address[at]?.name && (key === undefined || key === address[at]?.key))

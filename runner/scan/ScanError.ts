@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** The scan as a whole exceeds a limit. Nothing is returned: a partial tree would hide providers. */
+/** The scan as a whole exceeds a limit. It returns nothing, because a partial tree would hide providers. */
 export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
   limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
   maximum: Schema.Finite,
   message: Schema.String
 }) {}
 
-/** The parser could not be started, which says nothing about the module. */
+/** The parser could not be started; the module may be fine. */
 export class HclParserUnavailable extends Schema.TaggedError<HclParserUnavailable>()("HclParserUnavailable", {
   message: Schema.String
 }) {}

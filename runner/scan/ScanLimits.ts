@@ -1,8 +1,8 @@
 import { Context, Duration } from "effect"
 
 /**
- * Bounds of a scan. A file over its bound makes the modules that need it unsupported; exceeding a bound of the whole scan fails
- * it.
+ * Bounds of a scan. A file over its limit makes the modules that need it unsupported; exceeding a limit of the whole scan fails
+ * the scan.
  */
 export interface ScanLimitValues {
   /** Size of one configuration file in bytes; the largest known real-world file is 130 KiB. */

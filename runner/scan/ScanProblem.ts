@@ -1,6 +1,6 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 
-/** A finding without its file: identical files in the tree are read only once. */
+/** A finding without its file, because identical files in the tree are read only once. */
 export interface ScanProblem {
   readonly severity: Finding["severity"]
   readonly code: string

@@ -11,10 +11,10 @@ export type SourceLocation = typeof SourceLocation.Type
 /**
  * A declared input.
  *
- * - `type`: what a form offers; everything that is not exactly a string, number or bool is `json`
- * - `typeExpression`: the constraint as written; `any` if there is none
- * - `default`: absent if it is not literal, holds a number that a double cannot represent, or must not be shown because the
- *   variable is sensitive or ephemeral
+ * - `type`: the type for a form; every type except string, number or bool is `json`
+ * - `typeExpression`: the constraint as written; `any` without a constraint
+ * - `default`: absent if it is not literal, contains a number that a double cannot represent, or is hidden because the variable
+ *   is sensitive or ephemeral
  * - `defaultJson`: the same default as exact JSON text; also present for numbers of any precision
  */
 export const ScannedVariable = Schema.Struct({
@@ -55,7 +55,7 @@ export const ModuleCall = Schema.Struct({
 export type ModuleCall = typeof ModuleCall.Type
 
 /**
- * One reachable call to a local module, as the tool's own module manifest lists it.
+ * One reachable call to a local module, as in the tool's own module manifest.
  *
  * - `key`: call names from the root down, joined with dots
  * - `source`: as written
@@ -70,7 +70,7 @@ export const LocalModuleCall = Schema.Struct({
 })
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
-/** Something that only some tools read; `null` for a tool that never does, an empty list when every version does. */
+/** A feature that only some tools read; `null` for a tool that never reads it, an empty list if every version does. */
 export const ToolConstraint = Schema.Struct({
   what: Schema.String,
   opentofu: Schema.NullOr(Schema.Array(Schema.String)),
@@ -80,8 +80,8 @@ export const ToolConstraint = Schema.Struct({
 export type ToolConstraint = typeof ToolConstraint.Type
 
 /**
- * The managed resources that a module declares, and what it states about those that it no longer declares. Addresses have no
- * instance keys, except where a `moved` or `removed` block names one.
+ * The managed resources that a module declares, and its statements about resources that it no longer declares. Addresses have no
+ * instance keys, unless a `moved` or `removed` block contains a key.
  */
 export const ModuleAddresses = Schema.Struct({
   declared: Schema.Array(Schema.String),
@@ -98,11 +98,11 @@ export type ModuleAddresses = typeof ModuleAddresses.Type
  * - `providerPackages`: everything reachable, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
  *   child modules inherit from it, sorted
- * - `inheritedProviders`: the addresses among them for which the module itself has no local name; absent if there are none
+ * - `inheritedProviders`: the addresses in that list for which the module itself has no local name; absent without such addresses
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
- * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report keeps
+ * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report stores
  * - `readAs`: the tool whose files were read; absent if every tool reads the same files
- * - `toolDemands`: the constraints with their locations, and anything else in the reachable modules that only some tools read
+ * - `toolDemands`: the constraints with their locations, and other features of the reachable modules that only some tools read
  */
 export const ScannedModule = Schema.Struct({
   path: Schema.String,

@@ -6,7 +6,10 @@ import type { ToolConstraint } from "./ScannedModule.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 import { parseVersionConstraint, prereleaseIn } from "./VersionConstraint.ts"
 
-/** What only some versions of a tool read, and the first version that does; `null` for a tool that does not read it at all. */
+/**
+ * Features that only some versions of a tool read, and the first version; `null` for a tool that does not read the feature at
+ * all.
+ */
 const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
   ["language", { opentofu: [">= 1.12"], terraform: null }],
   ["action", { opentofu: null, terraform: [">= 1.14"] }],
@@ -22,7 +25,7 @@ const namesInstance = (value: ConfigValue): boolean =>
 /** The only edition of the language. */
 const knownEdition = "tofu2024"
 
-/** What the blocks of one folder require of the tool. */
+/** The requirements of one folder's blocks for the tool. */
 export interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
   readonly constraints: ReadonlyArray<ToolConstraint>
@@ -49,7 +52,7 @@ class ConstraintReader {
     return undefined
   }
 
-  /** No tool accepts the prerelease of a tool in a constraint: its prereleases count as the version they precede. */
+  /** No tool accepts a prerelease of a tool in a constraint: a prerelease counts as the version that it precedes. */
   #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
     const constraints = this.#constraint(name, attribute)
     const named = prereleaseIn(constraints ?? [])
@@ -68,7 +71,7 @@ class ConstraintReader {
     this.constraints.push(constraint)
   }
 
-  /** `for_each` of a provider, and references to one instance of it. */
+  /** Records `for_each` of a provider, and references to one instance of it. */
   #providerInstances({ attributes, type }: PlacedBlock) {
     const since = { opentofu: [">= 1.9"], terraform: null }
     const forEach = type === "provider" ? attributes.get("for_each") : undefined
@@ -135,7 +138,7 @@ class ConstraintReader {
   }
 }
 
-/** Reads what the blocks of one folder require of the tool that runs them. */
+/** Reads the requirements of one folder's blocks for the tool that runs them. */
 export const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
   const reader = new ConstraintReader()
   for (const block of blocks) reader.read(block)

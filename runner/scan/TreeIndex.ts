@@ -2,10 +2,10 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** What a module call finds at a path in the tree. */
+/** The entry that a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
-/** Folders that belong to the tools: the runner removes them, so nothing in them is part of a module. */
+/** Folders that belong to the tools: the runner removes them, so they are no part of a module. */
 const isToolFolder = (segment: string) => segment === ".terraform" || segment === ".git"
 
 /** The tree by folder. Paths are canonical; the root is `.`. */
@@ -45,12 +45,12 @@ export class TreeIndex {
     }
   }
 
-  /** Names of entries that were directly in a folder but omitted from the tree. */
+  /** Names of the entries directly in a folder that the tree omits. */
   omittedOf(folder: string): ReadonlyArray<string> {
     return this.#omittedNames.get(folder) ?? []
   }
 
-  /** How many entries below a folder were omitted from the tree. */
+  /** Number of entries below a folder that the tree omits. */
   countOmittedBelow(folder: string): number {
     return this.#omittedBelow.get(folder) ?? 0
   }

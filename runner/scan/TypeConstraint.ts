@@ -3,7 +3,7 @@ import type { ConfigValue } from "./ConfigValue.ts"
 import { identifierAt } from "./Identifier.ts"
 import { type Cursor, skipComment } from "./HclExpression.ts"
 
-/** The type constraint of a variable. `list` and `set` accept the same defaults, hence `sequence`. */
+/** The type constraint of a variable. `list` and `set` accept the same defaults, so both are `sequence`. */
 export type TypeConstraint =
   | { readonly kind: "string" | "number" | "bool" | "any" }
   | { readonly kind: "sequence" | "map"; readonly element: TypeConstraint }
@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** After the first fault the cursor is at the end, so that every reading method returns at once. */
+/** After the first fault the cursor is at the end, so every reading method returns immediately. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined
@@ -76,7 +76,7 @@ class TypeReader {
       case "set":
       case "map": {
         const kind = name === "map" ? "map" : "sequence"
-        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`, and only allowed as the whole type.
+        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`, and is allowed only as the whole type.
         if (name !== "set" && depth === 0 && this.#peek() !== "(") return { kind, element: any }
         this.#expect("(")
         const element = this.#type(depth + 1)
@@ -165,7 +165,7 @@ export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint,
 
 const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Whether a default can be converted to the type. An unevaluated value gets the benefit of the doubt. */
+/** True if a default can be converted to the type. An unevaluated value is accepted. */
 export const acceptsDefault = (type: TypeConstraint, value: ConfigValue): boolean => {
   if (value.kind === "null" || value.kind === "expression") return true
   switch (type.kind) {

@@ -50,7 +50,7 @@ const readType = (args: DeclarationArguments): { readonly expression: string; re
   return { expression, constraint: anyType.constraint }
 }
 
-/** The default as the tool would convert it to a primitive type. */
+/** The default, converted to a primitive type like in the tool. */
 const converted = (value: ConfigValue, type: TypeConstraint): ConfigValue => {
   if (type.kind === "string") {
     if (value.kind === "boolean") return { kind: "string", value: String(value.value) }
@@ -76,7 +76,7 @@ const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: Dec
   return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
 }
 
-/** Reads a `variable` block. A default that must not be shown is left out; its existence is always reported. */
+/** Reads a `variable` block. A default that must not be shown is omitted; its existence is always reported. */
 export const readVariable = (
   block: PlacedBlock
 ): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {

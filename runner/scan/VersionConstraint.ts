@@ -18,11 +18,11 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
   )
 }
 
-/** The first constraint that names a prerelease. */
+/** The first constraint with a prerelease. */
 export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
   constraints.find((constraint) => constraint.includes("-"))
 
-/** Like `parseVersionConstraint`, but for the version of a provider, where the tools accept less. */
+/** Like `parseVersionConstraint`, but for the version of a provider, for which the tools accept less. */
 export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
   /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
     ? Result.fail("a version has no v before it")
@@ -45,7 +45,7 @@ const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigin
 
 const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
   const [, operator = "=", text] = single.exec(constraint) ?? []
-  // The tools refuse a constraint that names a prerelease, whatever their own version is.
+  // The tools refuse a constraint with a prerelease, regardless of their own version.
   if (text === undefined || text.includes("-")) return false
   const wanted = segmentsOf(text)
   const order = compareSegments(version, wanted)
@@ -61,7 +61,7 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
     case "<=":
       return order <= 0
     case "~>":
-      // A constraint with more parts than the version has is never met.
+      // A constraint with more parts than the version is never met.
       return (
         order >= 0 &&
         wanted.length <= version.length &&
@@ -73,7 +73,7 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
 }
 
 /**
- * Whether a tool version satisfies constraints from `parseVersionConstraint`. As in the tools themselves, a prerelease counts as
+ * True if a tool version satisfies constraints from `parseVersionConstraint`. As in the tools themselves, a prerelease counts as
  * the version it precedes.
  */
 export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {

@@ -8,7 +8,7 @@ import { Header, Pax } from "tar"
  *    commit that is not a regular file, sorted by path, each `{"path","kind","mode","oid"}`. Two commits that differ only in a
  *    link or a submodule therefore have different digests.
  * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no names, preceded by a pax header
- *    only if a path does not fit into a plain one
+ *    only if a path does not fit into a plain header
  * 3. two blocks of zeros
  *
  * The same commit and folder produce the same bytes on every machine. Any tar program can read the archive.
@@ -43,7 +43,7 @@ export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Arra
   return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
 }
 
-/** A regular file in any tar archive: its owner is 0, and it has no owner names. */
+/** A regular file in any tar archive: its owner is 0, without owner names. */
 export interface PlainEntry {
   readonly path: string
   readonly mode: number

@@ -14,7 +14,7 @@ import {
 } from "./ArchiveFormat.ts"
 import { comparePaths, TreePathRegistry } from "./TreePath.ts"
 
-/** Where a file's bytes are in the uncompressed archive, and their hash. */
+/** The position and hash of a file's bytes in the uncompressed archive. */
 export interface IndexedFile extends ArchiveFile {
   readonly offset: number
   readonly sha256: string
@@ -32,8 +32,8 @@ const maxPaxBytes = 64 * 1024 * 1024
 type Step = Result.Result<void, string>
 
 /**
- * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly what the
- * writer produces: every header is encoded again and compared, so an archive can be read in only one way.
+ * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly the writer's
+ * output: it encodes every header again and compares the bytes, so an archive has only one reading.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")

@@ -15,7 +15,7 @@ export interface OpenedArchive {
 const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
   Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
 
-/** Whether a file looks unchanged: same size, inode and modification time. */
+/** True if a file looks unchanged: same size, inode and modification time. */
 export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
   before.size === after.size &&
   Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&
@@ -50,7 +50,7 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 
 /**
  * Reads an entire archive once, in bounded memory, and checks every byte of it against its digest (`sha256:...`). Fails with the
- * problem it finds.
+ * first problem.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
   path: string,
@@ -75,18 +75,18 @@ export const openArchive = Effect.fn("openArchive")(function* (
 const within = (file: IndexedFile) => (frame: Frame) =>
   frame.offset < file.offset + file.sizeBytes && frame.offset + frame.bytes > file.offset
 
-/** Reads files from an archive that is kept open. */
+/** Reads files from an open archive. */
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Keeps an archive open and verifies each file again when it is read: the disk may have changed since. The newest frame is
+ * Keeps an archive open and verifies each file again during the read, because the disk may have changed. The newest frame is
  * cached, so reading files in index order costs one decompression per frame.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive
 ): Effect.fn.Return<FileReader, string, FileSystem.FileSystem | Scope.Scope> {
   const file = yield* openFile(archive.path)
-  // One at a time: a frame is large, and only one is cached.
+  // Sequential, because a frame is large and only the newest frame is cached.
   const reading = yield* Semaphore.make(1)
   let newest: { readonly frame: Frame; readonly bytes: Uint8Array } | undefined
   const frameBytes = Effect.fnUntraced(function* (frame: Frame) {

@@ -10,7 +10,7 @@ export interface PlainFile {
   readonly bytes: Uint8Array
 }
 
-/** A path that could lead out of the folder in which the archive is unpacked is a defect. */
+/** A path that could lead out of the folder in which a person unpacks the archive is a defect. */
 const entryOf = (mtime: Date) =>
   Effect.fnUntraced(function* ({ bytes, mode, path }: PlainFile) {
     if (!isRepositoryPath(path)) return yield* Effect.die(new Error("A file of an archive has no plain path"))

@@ -3,10 +3,10 @@ import { GitLimitExceeded } from "../git/GitError.ts"
 
 const pollInterval = "50 millis"
 
-/** Memory in use by a process and everything it has started, in bytes; 0 if the system does not report it. */
+/** Memory in use by a process and its descendants, in bytes; 0 if the system does not report it. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Processes start and exit in the meantime.
+  // Processes start and exit during the reads.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
@@ -19,7 +19,7 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   return total
 })
 
-/** Fails once a process and everything it has started exceed the allowed memory. A small repository can unpack to gigabytes. */
+/** Fails once a process and its descendants exceed the allowed memory. A small repository can unpack to gigabytes. */
 export const watchMemory = (
   pid: number,
   maximum: number

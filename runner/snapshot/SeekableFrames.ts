@@ -8,7 +8,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 export const frameBytes = 1024 * 1024
 
 const level = 3
-/** A frame has 1 MiB: one that asks for a longer window would make the reader allocate it. */
+/** A frame has 1 MiB: the reader would allocate memory for any longer window that a frame requests. */
 const longestWindowLog = 23
 const skippableMagic = 0x184d2a5e
 const seekableMagic = 0x8f92eab1
@@ -18,7 +18,7 @@ const entryBytes = 8
 /** More frames would mean an archive measured in terabytes. */
 const maxFrames = 1_000_000
 
-/** One frame: where it is in the file, and where its contents are in the uncompressed data. */
+/** One frame: its position in the file, and the position of its contents in the uncompressed data. */
 export interface Frame {
   readonly at: number
   readonly compressedBytes: number
@@ -31,7 +31,7 @@ export const compressFrame = (bytes: Uint8Array): Uint8Array =>
     params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 0 }
   })
 
-/** Fails unless the frame contains exactly the bytes that the table declares. */
+/** Fails unless the frame contains exactly the declared bytes. */
 export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Result<Uint8Array, string> =>
   Result.try({
     try: () =>
@@ -61,7 +61,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** Size of the whole table at the end of the file, in bytes, as stated by its last bytes. */
+/** Size in bytes of the whole table at the end of the file, read from its last bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)

@@ -17,7 +17,7 @@ export class SnapshotPathRefused extends Schema.TaggedError<SnapshotPathRefused>
   message: Schema.String
 }) {}
 
-/** The process that fetches could not be started, or exited without a result. */
+/** The fetching process could not be started, or exited without a result. */
 export class SnapshotSyncFailed extends Schema.TaggedError<SnapshotSyncFailed>()("SnapshotSyncFailed", {
   message: Schema.String
 }) {}
@@ -39,7 +39,7 @@ export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("Snap
   message: Schema.String
 }) {}
 
-/** Why a fetched commit could not become a snapshot. Messages are for the end user. */
+/** The reason why a fetched commit could not become a snapshot. Messages are for the end user. */
 export const SnapshotError = Schema.Union([
   SnapshotPathNotFound,
   SnapshotEmpty,

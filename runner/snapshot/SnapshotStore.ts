@@ -13,7 +13,7 @@ export interface StoredFile {
   readonly bytes: Uint8Array
 }
 
-/** What a cleanup removed. */
+/** Digests of the archives that a cleanup removed. */
 export interface RemovedSnapshots {
   readonly temporaryFolders: number
   readonly archives: number
@@ -41,15 +41,15 @@ const storageFailed = (what: string) => () =>
   new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
 
 /**
- * The archives of all snapshots, each stored once under its digest. An archive appears whole or not at all: it is written
- * elsewhere, forced to disk, then renamed.
+ * The archives of all snapshots, each stored once under its digest. An archive is either complete or absent: the store writes a
+ * temporary file, flushes it to disk, then renames it.
  */
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
   {
     /** A snapshot's tree. The archive is read and verified the first time. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest for each file, covering its bytes and whether it is executable. */
+    /** A digest for each file, covering its bytes and its executable bit. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
     /** Every file with its bytes, verified, in archive order. Holds one file at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
@@ -58,11 +58,11 @@ export class SnapshotStore extends Context.Service<
       archiveDigest: string,
       target: string
     ) => Effect.Effect<void, ReadFailure | SnapshotStorageFailed>
-    /** Removes left-over temporary folders and every archive that is old enough and not in `keep` (digests `sha256:...`). */
+    /** Removes orphaned temporary folders and every archive that is old enough and not in `keep` (digests `sha256:...`). */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** An archive's file as stored, for another machine that checks its digest; `none` if it is not stored here. */
+    /** An archive's file as stored, for another machine that checks its digest; `none` if it is not in this store. */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
@@ -119,7 +119,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
-  /** The file may have been removed or replaced since it was read; it is then read and verified again. */
+  /** If the file has been removed or replaced since the last read, it is read and verified again. */
   const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
     const archive = yield* Cache.get(opened, archiveDigest)
     const present = yield* Effect.option(fileSystem.stat(archive.path))
@@ -209,13 +209,13 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         Effect.provideService(FileSystem.FileSystem, fileSystem),
         Effect.mapError((reason) => fault(`${reason}.`))
       )
-      // A few at a time: the next is read and verified while the disk writes the previous one.
+      // A few files at a time: the next file is read and verified while the disk writes the previous file.
       yield* Effect.forEach(
         archive.index.files,
         (file) =>
           readFile(file).pipe(
             Effect.mapError((reason) => fault(`${file.path}: ${reason}.`)),
-            // The path has no links: everything below the fresh folder was created here.
+            // The path has no links, because this function created everything below the new folder.
             Effect.flatMap((bytes) =>
               fileSystem
                 .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
@@ -226,8 +226,8 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // The archive's bytes have changed although its modification time has not: the next read notices that before anything is
-      // unpacked.
+      // The archive's bytes have changed although its modification time has not: the next read detects this before it unpacks
+      // anything.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })
@@ -243,7 +243,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // Anything that cannot be removed now is left to the next cleanup.
+        // The next cleanup retries a failed removal.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )

@@ -99,7 +99,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // The named ref existed a moment ago: it has moved since, and the server does not serve its old commit.
+          // The ref existed a moment ago: it has moved since, and the server does not serve its old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

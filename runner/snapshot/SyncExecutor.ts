@@ -27,7 +27,7 @@ export interface SyncExecutorShape {
   >
 }
 
-/** Only what is needed to find programs and to trust certificates; never the service's own settings. */
+/** Only the settings that find programs and trust certificates; never the service's own settings. */
 const processEnvironment = (folder: string): Record<string, string> => {
   const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
     const value = process.env[name]
@@ -45,7 +45,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Stays open: when it closes, the process knows that nobody is waiting for it any longer.
+        // Kept open: if it closes, the process exits because nobody waits for its result.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"

@@ -4,12 +4,12 @@ import { type SyncOutcome, SyncOutcomeText, SyncJobText } from "./SyncProtocol.t
 
 const newline = "\n"
 
-/** Kills this process and everything it started, including native git's children, if it leads a process group. */
+/** Kills this process and its descendants, including native git's children, if it leads a process group. */
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * The entire life of a process that performs one sync: reads its job, works, writes the outcome. It exits early if its input
- * closes, since nobody is waiting for the result. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled
+ * The entire life of a process that performs one sync: it reads its job, works, and writes the outcome. It exits early if its
+ * input closes, because nobody waits for the result. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled
  * binary.
  */
 export const syncProcess = Effect.gen(function* () {

@@ -6,12 +6,12 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * What the fetching process reads from its standard input: one line of JSON. The input then stays open; when it closes, nobody is
- * waiting for the result. All sizes are in bytes, times in milliseconds.
+ * The message that the fetching process reads from its standard input: one line of JSON. The input then remains open; if it
+ * closes, nobody waits for the result. All sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
-  /** The object to fetch, and the commit it must peel to. */
+  /** The object to fetch, and the commit to which it must peel. */
   oid: Schema.String,
   commit: Schema.String,
   /** As entered by the user. */
@@ -19,7 +19,7 @@ export const SyncJob = Schema.Struct({
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** The path of an installed git to fetch with, and whether to fall back when it fails. */
+  /** The path of an installed git for the fetch, and the choice whether to fall back if it fails. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,

@@ -78,7 +78,7 @@ const fetchObjects = Effect.fnUntraced(function* (
   })
 })
 
-/** Executes one job: fetches the commit and leaves its archive in the job's folder. `emit` receives lines for the user. */
+/** Executes one job: fetches the commit and writes its archive to the job's folder. `emit` receives lines for the user. */
 export const runSyncJob = Effect.fn("runSyncJob")(function* (
   job: SyncJob,
   emit: (line: string) => void

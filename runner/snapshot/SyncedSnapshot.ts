@@ -5,7 +5,7 @@ import { OmittedEntry } from "./SourceTree.ts"
 /** Only repository manifests of at most this many bytes are passed on. */
 export const manifestMaxBytes = 128 * 1024
 
-/** The `.well-known/svc.json` in the commit's root, whichever folder was synced. */
+/** The `.well-known/svc.json` in the commit's root, independent of the synced folder. */
 export const FoundManifest = Schema.Union([
   Schema.Struct({ status: Schema.Literal("absent") }),
   Schema.Struct({ status: Schema.Literal("refused"), reason: Schema.String }),

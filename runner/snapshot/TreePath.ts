@@ -1,14 +1,14 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Characters that file systems ignore when comparing names, so that they could hide a `.git`. */
+/** Characters that file systems ignore when they compare names, so that they could hide a `.git`. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** The form of a name that a file system ignoring case and normalisation would compare. */
+/** The form of a name in the comparison of a file system that ignores case and normalisation. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
-/** Done by hand: names may be arbitrarily long, and a pattern anchored at the end is quadratic. */
+/** Implemented by hand: names may be arbitrarily long, and a pattern anchored at the end takes quadratic time. */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
   while (end > 0 && signs.includes(name.charAt(end - 1))) end--
@@ -24,14 +24,17 @@ const isGitFolder = (segment: string) => {
 /** A name in a form safe for messages: no control characters, bounded length. */
 export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
-/** Why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into Git's own. */
+/**
+ * The reason why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into Git's own
+ * folder.
+ */
 export const hostileName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
   if (isGitFolder(name)) return "is reserved for Git"
   return undefined
 }
 
-/** Why a name that Git allows cannot be stored, since it means something else on some file system. */
+/** The reason why a name that Git allows cannot be stored: it has another meaning on some file system. */
 export const unstorableName = (name: string): string | undefined => {
   if (name.includes("\\")) return "holds a backslash"
   if (control.test(name)) return "holds a control character"
@@ -39,10 +42,10 @@ export const unstorableName = (name: string): string | undefined => {
   return undefined
 }
 
-/** Why a file or folder name is refused; undefined if it is accepted. */
+/** The reason why a file or folder name is refused; undefined if it is accepted. */
 export const refusedName = (name: string): string | undefined => hostileName(name) ?? unstorableName(name)
 
-/** Names in one folder that some file system would take for the same one, by that common form. */
+/** Names in one folder that some file system would treat as equal, by their common form. */
 export const namesByForm = <A extends { readonly name: string }>(entries: ReadonlyArray<A>) =>
   Map.groupBy(entries, ({ name }) => folded(name))
 
@@ -50,7 +53,7 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths in one tree and refuses those that mean something else on some file system: bad names, over-long paths,
+ * Collects the paths in one tree and refuses paths with another meaning on some file system: bad names, over-long paths,
  * duplicates, and paths that differ only in case or Unicode normalisation.
  */
 export class TreePathRegistry {

@@ -23,7 +23,7 @@ export interface WalkedTree {
   /** Sorted by the bytes of their path. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** Why entries that Git allows were omitted, for people. */
+  /** The reasons why entries that Git allows were omitted, for people. */
   readonly unstorable: ReadonlyArray<string>
 }
 
@@ -63,8 +63,8 @@ export const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds one entry by its path from `root`; undefined if nothing is there. If an entry along the path is not a folder, that entry
- * is returned instead.
+ * Finds one entry by its path from `root`; undefined if it does not exist. If an entry along the path is not a folder, the result
+ * is that entry.
  */
 export const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -81,9 +81,9 @@ export const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. So are
- * entries whose names cannot be stored, and all entries of a folder whose names differ only by case or Unicode form: none of them
- * is the right one. A folder among them is omitted as a whole. A name that Git never writes fails the whole walk.
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Omitted too
+ * are entries whose names cannot be stored, and all entries of a folder whose names differ only by case or Unicode form, because
+ * svc cannot choose between them. Such a folder is omitted as a whole. A name that Git never writes fails the whole walk.
  */
 export const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,

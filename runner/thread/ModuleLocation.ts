@@ -1,6 +1,6 @@
 /**
- * The module at a path relative to another one, in the same form as that one: a source file for source files, a built one for
- * built ones. Locates the entry points of processes and threads, which no compiler follows.
+ * The module at a path relative to another module, in the same form: a source file next to source files, a built file next to
+ * built files. Locates the entry points of processes and threads, which no compiler follows.
  *
  * @param base `import.meta.url` of the calling module
  * @param path relative, without its extension

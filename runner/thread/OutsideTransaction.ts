@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 
-/** The key under which a fiber in a transaction has the connection of that transaction. Every database for writing provides it. */
+/** The key under which a fiber in a transaction has the transaction's connection. Every database for writing sets it. */
 export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
   "svc/runner/thread/TransactionKey",
   { defaultValue: () => undefined }
@@ -11,14 +11,15 @@ const isWithin = (context: Context.Context<never>): boolean => {
   return key !== undefined && context.mapUnsafe.get(key.key) !== undefined
 }
 
-/** Whether the current fiber is in a database transaction. */
+/** True if the current fiber is in a database transaction. */
 export const inTransaction: Effect.Effect<boolean> = Effect.contextWith((context: Context.Context<never>) =>
   Effect.succeed(isWithin(context))
 )
 
 /**
- * A defect instead of the effect, inside a database transaction: every other writer would wait for it. For what waits for a thread,
- * a process or the network. Do it before the transaction, and check in the transaction that its subject has not changed.
+ * Replaces the effect by a defect inside a database transaction, where every other writer would wait for it. Use it for effects
+ * that wait for a thread, a process or the network. Run such an effect before the transaction, and check in the transaction that
+ * its subject has not changed.
  */
 export const outsideTransaction =
   (what: string) =>

@@ -18,14 +18,14 @@ export const fileVersion = (path: string): Effect.Effect<string, string> =>
 const makeKnownTools = () => {
   const known = new Map<string, ToolIdentity>()
   return {
-    /** What the executable has reported about itself, or what `ask` finds out now. A failure is not cached. */
+    /** The executable's cached report about itself, or the result of `ask`. A failure is not cached. */
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
       const answer = known.get(version.value) ?? (yield* ask)
-      // Another caller may have asked in the meantime.
+      // Another caller may have started the tool in the meantime.
       const found = known.get(version.value) ?? answer
-      // The most recently used entries are kept, in order of last use.
+      // The cache keeps the most recently used entries, in order of last use.
       known.delete(version.value)
       known.set(version.value, found)
       for (const oldest of known.keys()) {
@@ -38,7 +38,7 @@ const makeKnownTools = () => {
 }
 
 /**
- * What the tools on this machine have reported about themselves, shared by all services in this process: starting a tool takes
- * longer than any other query that a service makes of its machine.
+ * The reports of this machine's tools about themselves, shared by all services in this process, because starting a tool takes
+ * longer than any other query of the machine.
  */
 export const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, FileSystem, Order, Path, Result, SemVer } from "effect"
 import type { ToolCandidate } from "./Tool.ts"
 
-/** File and folder names of an operating system and architecture, as releases spell them. */
+/** File and folder names of an operating system and architecture, in the spelling of releases. */
 export interface Platform {
   readonly name: string
   readonly executable: string
@@ -35,7 +35,7 @@ const newestFirst = Order.flip(
 export const managedFolder = (path: Path.Path, tools: string, version: string, platform: Platform, sha256: string) =>
   path.join(tools, "opentofu", version, platform.name, sha256)
 
-/** The managed executables for this platform, newest first. Nothing is verified yet. */
+/** The managed executables for this platform, newest first. They have not been verified yet. */
 export const managedTools = Effect.fn("ManagedTools.list")(function* (tools: string, platform: Platform) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto
 import { Result, Schema } from "effect"
 import { Base64, Base64Url, Hex } from "effect/encoding"
 
-/** A key or signature is not of the narrowly defined kind that is accepted, or does not verify. */
+/** A key or signature is not of the narrowly defined accepted kind, or does not verify. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}
@@ -23,7 +23,7 @@ class OctetReader {
     return this.#at === this.#octets.length
   }
 
-  /** The number of octets read so far. */
+  /** Number of octets read so far. */
   get position(): number {
     return this.#at
   }
@@ -178,7 +178,7 @@ export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Pac
     return packets
   })
 
-/** The accepted signature hashes; SHA-1 and MD5 are not among them. */
+/** The accepted signature hashes, without SHA-1 and MD5. */
 type HashName = "sha256" | "sha384" | "sha512"
 
 /** A public key of an accepted kind that can verify. */
@@ -190,7 +190,7 @@ interface PublicKey {
   /** Seconds since 1970. */
   readonly created: number
   readonly algorithm: number
-  /** Whether this key created the signature material over the digest of the octets. */
+  /** True if this key created the signature material over the digest of the octets. */
   readonly made: (hash: HashName, octets: Uint8Array, material: OctetReader) => Result.Result<boolean, OpenPgpRefused>
 }
 
@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** The data that is signed, or the claim made about a key. */
+/** The signed data, or the claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -308,7 +308,7 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A version 4 signature packet. Nothing in it is trusted before `holds`. */
+/** A version 4 signature packet. Use nothing from it before `holds` returns true. */
 interface Signature {
   readonly type: number
   readonly algorithm: number
@@ -319,13 +319,13 @@ interface Signature {
   readonly lifetime?: number
   /** Seconds after the creation of the key; absent if it never expires. */
   readonly keyLifetime?: number
-  /** Whether the key may sign data. */
+  /** True if the key may sign data. */
   readonly keySigns: boolean
   readonly issuerId?: string
   readonly issuerFingerprint?: string
-  /** The signature by which a subkey agrees to its binding. */
+  /** The signature with which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
-  /** Whether it has a critical part that is not recognised. */
+  /** True if it has a critical part that svc does not recognise. */
   readonly demandsUnknown: boolean
   /** The data hashed after the signed octets. */
   readonly trailer: Uint8Array
@@ -406,7 +406,7 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     const unhashed = yield* readSubpackets(yield* reader.take(yield* reader.number(2)))
     const digestStart = yield* reader.take(2)
     const material = yield* reader.take(body.length - reader.position)
-    // Unsigned parts are only hints: whatever they name must verify.
+    // Unsigned parts are only hints: a key found through them must still verify.
     const hint = (kind: number) => hashed.found.get(kind) ?? unhashed.found.get(kind)
     const created = yield* seconds(hashed.found.get(subpacket.created))
     if (created === undefined) return yield* refuse("A signature does not say when it was made.")
@@ -433,13 +433,13 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     }
   })
 
-/** Whether the signature names this key as its issuer. */
+/** True if the signature lists this key as its issuer. */
 export const names = ({ issuerFingerprint, issuerId }: Signature, { fingerprint }: PublicKey): boolean =>
   (issuerFingerprint !== undefined || issuerId !== undefined) &&
   (issuerFingerprint ?? fingerprint) === fingerprint &&
   (issuerId ?? fingerprint.slice(-16)) === fingerprint.slice(-16)
 
-/** Whether the key created the signature over the octets, and the signature is valid at the given time (seconds since 1970). */
+/** True if the key created the signature over the octets, and the signature is valid at the given time (seconds since 1970). */
 export const holds = (
   signature: Signature,
   key: PublicKey,
@@ -468,7 +468,7 @@ export const holds = (
     return made ? undefined : yield* refuse("The key did not make it.")
   })
 
-/** A key, with the parts of it that may sign data now: itself, its subkeys, or both. */
+/** A key, with its parts that may sign data now: itself, its subkeys, or both. */
 interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -477,7 +477,7 @@ interface Certificate {
 const tags = { signature: 2, publicKey: 6, trust: 12, userId: 13, subkey: 14, userAttribute: 17 } as const
 const partTags: ReadonlySet<number> = new Set([tags.publicKey, tags.userId, tags.subkey, tags.userAttribute])
 
-/** A part of a key with the signatures that follow it. */
+/** A part of a key with its signatures. */
 interface Part {
   readonly tag: number
   readonly body: Uint8Array
@@ -523,7 +523,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** The key's latest self-signature. If it does not verify, an older one never replaces it. */
+/** The key's latest self-signature. If it does not verify, no older self-signature replaces it. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes
@@ -544,7 +544,7 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** A subkey that the key binds for signing data and that has consented to the binding; fails for any other. */
+/** A subkey that the key binds for signing data and that has consented to the binding; fails for any other subkey. */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -564,7 +564,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Applies no matter who revoked it or whether the revocation can be verified.
+    // A revocation counts regardless of its author and even if it cannot be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )

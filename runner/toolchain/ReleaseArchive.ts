@@ -6,13 +6,13 @@ import { extract } from "tar"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const largestExecutable = 1024 ** 3
-/** What an archive unpacks to, with everything besides the executable: licences, a change log. */
+/** The unpacked size of an archive, including the files other than the executable: licences, a change log. */
 const mostUnpacked = largestExecutable + 64 * 1024 ** 2
 
-/** Whether a compressed file unpacks to at most so many bytes; it is unpacked no further than that. */
+/** Returns true if a compressed file unpacks to at most this many bytes, and stops unpacking at the limit. */
 const unpacksWithin = async (file: string, most: number): Promise<boolean> => {
   let length = 0
-  // An error of the file ends its contents too.
+  // An error of the file also ends its contents.
   const contents = pipeline(createReadStream(file), createGunzip(), () => {})
   for await (const chunk of contents) {
     length += chunk.length
@@ -29,8 +29,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * Extracts the one executable from a verified release archive; nothing else is written. Returns its path. Fails with
- * `ToolDownloadFailed` "archive", also where the archive unpacks to more than `most` bytes: it stops there.
+ * Extracts the one executable from a verified release archive; it writes no other file. Returns its path. Fails with
+ * `ToolDownloadFailed` "archive", also if the archive unpacks to more than `most` bytes, at which point it stops.
  */
 export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   archive: string,

@@ -18,7 +18,7 @@ const refuse = (url: URL, problem: string) =>
 const problemOf = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "StatusCodeError" ? `status ${error.reason.response.status}` : error.reason._tag
 
-/** Fetches the files of one release. Nothing it returns is trusted yet; all methods fail with "unreachable". */
+/** Fetches the files of one release. Its results are untrusted; all methods fail with "unreachable". */
 export class ReleaseMirror extends Context.Service<
   ReleaseMirror,
   {

@@ -17,7 +17,7 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** The key as armored text or bytes, and the fingerprint it must have unless it comes from the operator. */
+/** The key as armored text or bytes, and the fingerprint it must have unless the operator set the key. */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined

@@ -8,10 +8,10 @@ export interface Tool extends ToolIdentity {
   readonly origin: ToolOrigin
 }
 
-/** Where the tool was found: the setting, the data folder, or PATH. */
+/** The origin of the tool: the setting, the data folder, or PATH. */
 export type ToolOrigin = "configured" | "managed" | "path"
 
-/** A file that may be a tool. For managed ones `sha256` and `version` are given and must match. */
+/** A file that may be a tool. A managed tool has `sha256` and `version`, which must match. */
 export interface ToolCandidate {
   readonly path: string
   readonly origin: ToolOrigin

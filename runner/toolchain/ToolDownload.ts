@@ -9,7 +9,10 @@ import type { DownloadSettings } from "./ToolchainSettings.ts"
 import { type DownloadRefusal, ToolDownloadFailed } from "./ToolErrors.ts"
 import { probeTool, sha256OfFile } from "./ToolProbe.ts"
 
-/** The record, stored next to a managed tool, of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
+/**
+ * The record next to a managed tool that explains why svc trusts it. `keyFingerprint` is null if the operator set a digest
+ * instead.
+ */
 export const DownloadReceipt = Schema.Struct({
   version: Schema.String,
   archive: Schema.String,
@@ -35,7 +38,7 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-/** The trusted signing key: the operator's, or else the project's own, identified by its fingerprint. */
+/** The trusted signing key: the operator's key, or else the project's own key, identified by its fingerprint. */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
   const mirror = yield* ReleaseMirror
@@ -56,8 +59,8 @@ const signedDigest = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. None of it runs before
- * the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
+ * Fetches the release from the settings, verifies it, and stores it by the digest of its executable. It starts the executable
+ * only after the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
  *
  * Fails with `ToolDownloadFailed`.
  */
@@ -80,7 +83,7 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
     const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
-    // No signature is needed when the operator has set a digest.
+    // With a digest from the operator, no signature is needed.
     const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
       isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()
@@ -122,7 +125,7 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
 
     const folder = managedFolder(path, tools, version, platform, sha256)
     yield* fileSystem.makeDirectory(path.dirname(folder), { recursive: true, mode: 0o700 })
-    // Another process may have stored the same content first; the name is its digest.
+    // Another process may have stored the same content first; the folder's name is the content's digest.
     if (!(yield* fileSystem.exists(folder))) yield* fileSystem.rename(content, folder)
     yield* Effect.logInfo(`Downloaded OpenTofu ${version} and verified it`).pipe(
       Effect.annotateLogs({ mirror: settings.mirror.href, sha256, folder })

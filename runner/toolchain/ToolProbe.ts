@@ -42,7 +42,7 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   return { exitCode: Number(yield* handle.exitCode), text }
 }, Effect.scoped)
 
-/** The plain output names the tool, and both outputs agree on its version. */
+/** The plain output contains the tool's name, and both outputs agree on its version. */
 const askTool = Effect.fnUntraced(function* (path: string) {
   const plain = yield* answer(path, ["version"])
   const json = yield* answer(path, ["version", "-json"])
@@ -59,8 +59,8 @@ const askTool = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process already knows the file. A
- * managed file must first have the digest it is stored under. Fails with `ToolBroken`.
+ * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process has a cached result for
+ * the file. A managed file must first match the digest in its path. Fails with `ToolBroken`.
  */
 export const probeTool = Effect.fn("ToolProbe.probe")(
   function* (candidate: ToolCandidate) {

@@ -5,7 +5,7 @@ export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key with which the OpenTofu project signs its releases. It may come from anywhere: trust rests on the fingerprint.
+// The key with which the OpenTofu project signs its releases. Its download is untrusted: svc trusts only the fingerprint.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -21,7 +21,7 @@ const Mirror = Schema.URLFromString.check(
 
 /** The settings for finding the tool. */
 export interface ToolchainSettings {
-  /** The path of the executable to use; if it is not set, the service searches for one. */
+  /** The path of the executable to use; if unset, the service searches for an executable. */
   readonly tool: Option.Option<string>
   /** Folders that are searched for `tofu` and `terraform`, as in PATH. */
   readonly searchPath: string
@@ -33,15 +33,18 @@ export interface DownloadSettings {
   /** Base URL; the files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
   readonly mirror: URL
   readonly version: string
-  /** OpenPGP public key that signs the checksums: armored text, or the path of a file containing it. */
+  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
   readonly trustedKey: Option.Option<string>
-  /** Where to fetch the project's own key when no key is set, and the fingerprint (hex, upper case) that it must have. */
+  /** The URL of the project's own key for use without a configured key, and the fingerprint (hex, upper case) that it must have. */
   readonly officialKey: { readonly url: URL; readonly fingerprint: string }
-  /** SHA-256 (hex) of the archive for this platform; trusted in place of a signature. */
+  /** SHA-256 (hex) of the archive for this platform; trusted instead of a signature. */
   readonly archiveSha256: Option.Option<string>
 }
 
-/** Reads `SVC_TOOL`, `SVC_TOOL_DOWNLOAD`, `SVC_TOOL_MIRROR`, `SVC_TOOL_MIRROR_KEY`, `SVC_TOOL_VERSION`, `SVC_TOOL_SHA256` and `PATH`. */
+/**
+ * Reads `SVC_TOOL`, `SVC_TOOL_DOWNLOAD`, `SVC_TOOL_MIRROR`, `SVC_TOOL_MIRROR_KEY`, `SVC_TOOL_VERSION`, `SVC_TOOL_SHA256` and
+ * `PATH`.
+ */
 export const toolchainConfig: Config.Config<ToolchainSettings> = Config.all({
   tool: Config.NonEmptyString("SVC_TOOL").pipe(Config.withDefault("auto")),
   searchPath: Config.String("PATH").pipe(Config.withDefault("")),

@@ -31,7 +31,7 @@ const restart = Schedule.spaced("500 millis")
 export class Guard extends Context.Service<
   Guard,
   {
-    /** Returns once the guard knows the deadline. */
+    /** Returns once the guard has recorded the deadline. */
     readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
     /** Extends the deadline of a held folder. */
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>

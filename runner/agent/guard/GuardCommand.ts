@@ -1,7 +1,10 @@
 import { fileURLToPath } from "node:url"
 import { Context } from "effect"
 
-/** How to start the guard of an agent: by default, this runtime with the entry point; a compiled binary specifies itself. */
+/**
+ * The command that starts the guard of an agent: by default, this runtime with the entry point; a compiled binary sets its own
+ * command.
+ */
 export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/runner/agent/guard/GuardCommand",
   {

@@ -5,9 +5,9 @@ import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
 import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
-// The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows
-// about run folders and deadlines, but not about any server. The agent extends the deadlines through a pipe; when the pipe
-// closes, the agent has exited.
+// The process that guarantees an agent's leases: even if the agent is dead or suspended, a tool is killed before its lease ends.
+// It handles run folders and deadlines, and has no connection to a server. The agent extends the deadlines through a pipe; when
+// the pipe closes, the agent has exited.
 
 const betweenLooks = "100 millis"
 
@@ -22,21 +22,20 @@ const program = Effect.gen(function* () {
     if (line === undefined) return
     if (line.say === "release") deadlines.delete(line.folder)
     else deadlines.set(line.folder, line.killAtBoot)
-    // The agent never starts a tool before it has read this.
+    // The agent starts a tool only after it has read this.
     stdout.write(`${line.say} ${line.folder}\n`)
   })
   lines.on("close", () => {
     isOver = true
   })
-  // Signals to the agent's group are for the agent, which may have to stop an apply first.
+  // Only the agent handles signals to its group, because it may have to stop an apply first.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => undefined)
   stdout.on("error", () => undefined)
 
   for (;;) {
     const now = bootSeconds()
     const due = [...deadlines].filter(([, killAtBoot]) => isOver || now >= killAtBoot)
-    // A folder stays on the list, so that a process that was just starting when the others were killed is killed in the next
-    // round.
+    // A killed folder remains on the list, so that a process that was starting at that moment is killed in the next round.
     yield* Effect.forEach(due, ([folder]) => killProcessesOfRun(folder), { concurrency: "unbounded", discard: true })
     if (isOver) return
     yield* Effect.sleep(betweenLooks)

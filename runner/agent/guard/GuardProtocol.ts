@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 
 /**
- * What an agent writes to its guard, one JSON object per line.
+ * Messages from an agent to its guard, one JSON object per line.
  *
- * - `hold`: anything working in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line
+ * - `hold`: all processes in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line
  *   moves the deadline
- * - `release`: nothing is running in it any more
+ * - `release`: no process is running in it any more
  */
 export const GuardLine = Schema.Union([
   Schema.Struct({ say: Schema.Literal("hold"), folder: Schema.String, killAtBoot: Schema.Number }),

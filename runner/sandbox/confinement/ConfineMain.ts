@@ -1,5 +1,6 @@
 import { readlinkSync, readSync, writeSync } from "node:fs"
-// Not its `stdout` and `stderr`: creating those streams takes longer than everything else here.
+// Imports these functions instead of `stdout` and `stderr`, because the creation of those streams takes longer than the rest of
+// this program.
 import { chdir, exit } from "node:process"
 import {
   type Confinement,
@@ -22,8 +23,8 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a sandboxed program: drops everything that the program must not have, then executes it. It starts without an
-// environment in the host's root folder, since it runs before it is confined.
+// Becomes a sandboxed program: drops all privileges that the program must not have, then executes it. It starts without an
+// environment in the host's root folder, because it runs before it is confined.
 
 const standardOutput = 1
 const standardError = 2
@@ -88,7 +89,7 @@ const explain = (text: string) => {
   try {
     writeSync(standardError, text)
   } catch {
-    // Nobody is reading: the exit code says that it failed.
+    // If nobody reads the output, the exit code still reports the failure.
   }
 }
 

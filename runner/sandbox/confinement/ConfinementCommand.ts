@@ -10,16 +10,16 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** The Bun that is installed alongside a library on Node: the sandbox needs it for its system calls. */
+/** The Bun that is installed alongside a library on Node; the sandbox needs it for its system calls. */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * How to start the process that becomes a sandboxed program: by default, Bun with the entry point, where Bun is this runtime or
- * one installed alongside the library; a compiled binary specifies itself. When Bun isn't available, the process reports that and
- * nothing runs.
+ * The command that starts the process that becomes a sandboxed program: by default, Bun with the entry point, where Bun is this
+ * runtime or one installed alongside the library; a compiled binary sets its own command. Without Bun, the process reports the
+ * problem and runs nothing.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>(
   "svc/runner/sandbox/confinement/ConfinementCommand",

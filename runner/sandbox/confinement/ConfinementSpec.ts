@@ -1,11 +1,11 @@
 /**
  * The instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment holds secrets, and
- * arguments are world-readable. Both ends come from the same build, so the JSON is only checked for completeness.
+ * arguments are world-readable. Both ends come from the same build, so the reader checks only that the JSON is complete.
  */
 export interface ConfinementSpec {
   /** The program's path and its arguments. */
   readonly argv: ReadonlyArray<string>
-  /** The path as the program sees it. */
+  /** The path in the program's view. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
   /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
@@ -19,7 +19,7 @@ export type Confinement =
       readonly kind: "landlock"
       /** The user and group to become; undefined to keep the current ones. */
       readonly userId: number | undefined
-      /** Supplementary groups, only set together with a user. */
+      /** Supplementary groups, set only together with a user. */
       readonly groups: ReadonlyArray<number>
       readonly readOnly: ReadonlyArray<string>
       readonly writable: ReadonlyArray<string>
@@ -30,7 +30,7 @@ export type Confinement =
   | {
       readonly kind: "namespaces"
       readonly placements: ReadonlyArray<Placement>
-      /** Whether to bring up the loopback interface of the program's own network. */
+      /** True if the process must bring up the loopback interface of the program's own network. */
       readonly ownNetwork: boolean
       readonly seccomp: string
     }
@@ -42,7 +42,7 @@ export type Placement =
       readonly from: string
       readonly to: string
       readonly writable: boolean
-      /** Skipped if it does not exist on the host. */
+      /** True if the entry is skipped when it does not exist on the host. */
       readonly optional: boolean
     }
   | { readonly kind: "link"; readonly target: string; readonly path: string }
@@ -60,7 +60,7 @@ export const confinementFds = {
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service, or because the service has exited: the sandbox must be shut down. */
+  /** Closed by the service or by its exit: the sandbox must be shut down. */
   control: 3,
   /** Passed on to the program's process without being read. */
   spec: 4
@@ -77,6 +77,7 @@ export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
  * Parts of /proc that change the kernel itself. The host's user 0 may write to some of them without any capability, and the
- * sandbox of a service running as root has that user: a program named in `sys/kernel/core_pattern` runs outside every sandbox.
+ * sandbox of a service running as root has that user: the kernel runs a program set in `sys/kernel/core_pattern` outside every
+ * sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

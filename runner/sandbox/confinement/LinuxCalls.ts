@@ -1,9 +1,9 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 
-// Each sandboxed program is started by a separate process that becomes it, so that process must load as little as possible:
-// nothing here imports `effect`.
+// Each sandboxed program begins as a separate process that becomes the program, so that process must load as little as possible:
+// this module does not import `effect`.
 
-/** A system call failed; `errno` states why. */
+/** A system call failed with `errno`. */
 export class CallFailed extends Error {
   readonly errno: number
   constructor(what: string, errno: number) {
@@ -89,21 +89,24 @@ type CallName = keyof (typeof numbers)["x64"]
 type Argument = number | bigint | Uint8Array | string
 
 export interface LinuxCalls {
-  /** Makes a call and returns its result; throws `CallFailed` for a negative one. */
+  /** Makes a call and returns its result; throws `CallFailed` for a negative result. */
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
   /** Like `call`, for calls that often fail. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** The address of the bytes, valid for as long as this process runs the same program. */
+  /** The address of the bytes, valid while this process runs the same program. */
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
-  /** Reaps an exited child; returns whether there was one. */
+  /** Reaps an exited child; returns true if a child had exited. */
   readonly reap: (pid: number) => boolean
-  /** Executes another program, looked up in PATH if it is a plain name; only returns by throwing. */
+  /** Executes another program, looked up in PATH if it is a plain name; returns only by throwing. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never
 }
 
-/** System calls, on the calling thread. Every buffer is kept, since the kernel may read it until the program is replaced. */
+/**
+ * Makes system calls on the calling thread. Every buffer is retained, because the kernel may read it until the program is
+ * replaced.
+ */
 export const linuxCalls = (): LinuxCalls => {
   const table = process.arch === "arm64" ? numbers.arm64 : numbers.x64
   const library = openLibrary()

@@ -13,14 +13,14 @@ const detach = 2
 const currentFolder = -100
 const applyRecursively = 0x8000
 
-// Where the host's root and the new one are mounted while the file system is being built.
+// The mount points of the host's root and of the new root during the construction of the file system.
 const host = "/old"
 const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Nothing from the
- * host remains visible except what was placed.
+ * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Only the placements
+ * remain visible from the host.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -115,7 +115,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
 
 const mostLinks = 40
 
-/** The path on the host with every link resolved as the host would; undefined if nothing exists there. */
+/** The path on the host with every link resolved as the host would resolve it; undefined if the path does not exist. */
 const withoutLinks = (path: string): string | undefined => {
   let pending = path.split("/").filter((part) => part !== "")
   let resolved: ReadonlyArray<string> = []

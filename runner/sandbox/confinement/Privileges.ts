@@ -12,13 +12,13 @@ const option = {
 
 const kill = 9
 const clearAmbient = 4
-/** Keeps capabilities from returning for user 0 or surviving a change of user; locked. */
+/** Prevents user 0 from regaining capabilities, and capabilities from surviving a change of user; locked. */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Higher than any kernel's last capability; refusals beyond that one do not matter. */
+/** Exceeds any kernel's last capability; the kernel's refusal of nonexistent capabilities does not matter. */
 const capabilities = 64
 
-/** The user changes first: changing it requires a capability, and so does dropping the bounding set. */
+/** Called before the user changes, because dropping the bounding set requires a capability. */
 export const dropBoundingSet = (calls: LinuxCalls): void => {
   for (let capability = 0; capability < capabilities; capability++) {
     calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
@@ -32,7 +32,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Permanently drops every capability, and every way to regain one by executing a program. */
+/** Permanently drops every capability, and every way to regain a capability by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
@@ -41,12 +41,12 @@ export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
 }
 
-/** A change of user resets this, so it is set afterwards. */
+/** A change of user resets this setting, so it must be set afterwards. */
 export const dieWithParent = (calls: LinuxCalls): void => {
   calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
 }
 
-/** Orphans below this process become its children. */
+/** Makes orphaned descendants of this process its children. */
 export const becomeSubreaper = (calls: LinuxCalls): void => {
   calls.call("adopt orphans", "prctl", option.becomeSubreaper, 1, 0, 0, 0)
 }
@@ -68,8 +68,8 @@ export const limitResources = (
 const status = { read: 3, write: 4 } as const
 
 /**
- * The runtime makes its output non-blocking, and a program would inherit that setting: it would lose whatever it writes faster
- * than the service reads.
+ * The runtime makes its output non-blocking. A program would inherit that setting and lose any output that it writes faster than
+ * the service reads.
  */
 export const keepOutputBlocking = (calls: LinuxCalls): void => {
   for (const fd of [1, 2]) {

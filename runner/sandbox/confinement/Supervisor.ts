@@ -4,11 +4,11 @@ import { supervisorFds } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
-// Without a process namespace, a program's children can leave its process group and outlive it. The supervisor adopts orphans
-// below it and kills all of them before it exits. It runs outside the confinement, so nothing inside can kill it.
+// Without a process namespace, a program's children can leave its process group and outlive it. The supervisor adopts orphaned
+// descendants and kills all of them before it exits. It runs outside the confinement, so no confined program can kill it.
 
 const millisecondsBetweenReaps = 2000
-/** Processes that multiply faster than this many rounds can kill are left to the limits. */
+/** If processes multiply faster than this many rounds can kill, only the limits stop them. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -24,7 +24,7 @@ const entryOf = (pid: number): Entry | undefined => {
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return { pid, parent: Number(parent), isDead: state === "Z" || state === "X" }
   } catch {
-    // The process has exited in the meantime.
+    // The process has exited since the list was read.
     return undefined
   }
 }
@@ -32,7 +32,7 @@ const entryOf = (pid: number): Entry | undefined => {
 const listProcesses = (): ReadonlyArray<Entry> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
 
-/** All descendants of a process, whatever their group or session. */
+/** All descendants of a process, regardless of group or session. */
 const descendants = (root: number): ReadonlyArray<Entry> => {
   const all = listProcesses()
   const found = new Set([root])
@@ -43,7 +43,7 @@ const descendants = (root: number): ReadonlyArray<Entry> => {
   return all.filter(({ pid }) => pid !== root && found.has(pid))
 }
 
-/** Kills everything below this process and reaps it, except the program, which the runtime waits for. */
+/** Kills and reaps all descendants of this process, except the program, for which the runtime waits. */
 const endAll = (calls: LinuxCalls, program: number) => {
   for (let round = 0; round < mostRounds; round++) {
     const left = descendants(ownPid)
@@ -54,7 +54,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
         try {
           process.kill(pid, "SIGKILL")
         } catch {
-          // The process has exited in the meantime.
+          // The process has exited since the list was read.
         }
       }
     }
@@ -62,9 +62,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
   }
 }
 
-/**
- * Starts the process that becomes the program, and exits the way the program did: with its code, or 128 plus the signal's number.
- */
+/** Starts the process that becomes the program, and exits like the program: with its code, or 128 plus the signal's number. */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
   const child = Bun.spawn([...command], {
@@ -78,7 +76,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // Nothing is ever written to the pipe: it closes when the service exits or no longer needs the sandbox.
+  // The service never writes to the pipe: it closes when the service exits or no longer needs the sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {

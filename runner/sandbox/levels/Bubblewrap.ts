@@ -16,18 +16,19 @@ import { KnownVariants } from "./KnownVariants.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * bubblewrap's file descriptors: where it reports the id of the process it started, and where it reads the system call filter.
+ * bubblewrap's file descriptors: it reports the id of the process it started on the first, and reads the system call filter from
+ * the second.
  */
 const fds = { information: 3, filter: 4 } as const
 
-/** What this bubblewrap supports here. */
+/** The features that this bubblewrap supports on this machine. */
 interface Variant {
   readonly namespaces: ReadonlyArray<string>
-  /** Whether it can limit an in-memory file system; releases before 0.7 cannot. */
+  /** True if it can limit an in-memory file system; releases before 0.7 cannot. */
   readonly sized: boolean
 }
 
-/** From the strictest to the loosest that still separates processes, files and network. */
+/** From the strictest to the loosest variant that still separates processes, files and network. */
 const variants: ReadonlyArray<Variant> = [
   { namespaces: ["--unshare-all", "--unshare-user", "--disable-userns"], sized: true },
   { namespaces: ["--unshare-all", "--unshare-user"], sized: true },
@@ -61,7 +62,7 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
   }
 }
 
-/** bubblewrap makes both as file systems in memory without a size; what is mounted below them is not affected. */
+/** bubblewrap makes both as file systems in memory without a size limit; this does not affect mounts below them. */
 const sealed = ["/", "/dev"].flatMap((path) => ["--remount-ro", path])
 
 const filterArguments = (filter: Uint8Array | undefined) =>
@@ -135,7 +136,7 @@ const probe = Effect.fnUntraced(
   Effect.orElseSucceed(() => "it did not answer")
 )
 
-/** What would make bubblewrap work, judging by its message; `undefined` for an unknown one. */
+/** The remedy for bubblewrap's error message; `undefined` for an unknown message. */
 const remedyFor = (said: string | undefined): string => {
   const mend =
     said === undefined
@@ -204,8 +205,8 @@ const levelOf = (
           return yield* spawnProcess(spawner, {
             commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
-            // bubblewrap itself starts with exactly the run's environment: process 1 shows it in /proc, and arguments would be
-            // world-readable.
+            // bubblewrap itself starts with exactly the run's environment, because process 1 exposes its environment in /proc,
+            // and arguments would be world-readable.
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
@@ -228,7 +229,7 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (program === undefined) {
       return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
     }
-    // With a private network there is nothing to reach, so the filter does not need to deny it.
+    // A private network has no other hosts, so the filter does not need to deny it.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
     const known = yield* KnownVariants
     let said = ""

@@ -6,10 +6,10 @@ import { systemPath } from "../SandboxView.ts"
 import { probeFolder } from "../ProbeFolder.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
-/** One thing that a confined program tries, and the required result. */
+/** An action that a confined program tries, and the required result. */
 interface Attempt {
   readonly name: string
-  /** A shell command that succeeds if the program is able to do it. */
+  /** A shell command that succeeds if the program can perform the action. */
   readonly script: string
   readonly expected: "done" | "denied"
 }
@@ -48,8 +48,8 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 })
 
 /**
- * Confines a program that tries what module code must and must not be able to do; returns any deviations as a sentence.
- * `undefined` means that the level works on this machine, as shown by trying it rather than by checking versions.
+ * Confines a program that tries the actions that module code must and must not be able to perform; returns any deviations as a
+ * sentence. `undefined` means that the level works on this machine, as proven by the attempt rather than by versions.
  */
 export const deviationsOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {

@@ -10,12 +10,12 @@ import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 import { reachablePathSockets } from "./PathSockets.ts"
 
-/** From this version on, a domain can neither signal outside processes nor reach their abstract sockets. */
+/** From this version on, a domain can neither signal outside processes nor connect to their abstract sockets. */
 const scopedSince = 6
-/** From this version on, it cannot reach their path sockets either. */
+/** From this version on, a domain cannot connect to their path sockets either. */
 const pathSocketsSince = 9
 
-/** The version of the kernel's Landlock interface; 0 if there is none. */
+/** The version of the kernel's Landlock interface; 0 without Landlock. */
 export const kernelLandlock = (host: LevelHost) =>
   Effect.gen(function* () {
     const child = yield* host.spawner.spawn(
@@ -35,7 +35,7 @@ export const kernelLandlock = (host: LevelHost) =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** The user that programs become; undefined if they keep the service's own. */
+/** The user that programs become; undefined if they keep the service's own user. */
 export interface RunUser {
   readonly userId: number
   readonly groups: ReadonlyArray<number>

@@ -9,16 +9,16 @@ import type { SandboxLimits, SandboxSettingsShape } from "../SandboxSettings.ts"
 import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 
 /**
- * What one run may see.
+ * The folders and files that a run may see.
  *
- * - `root`: absolute folder that the run owns; the only place it can write to, besides a private /tmp
+ * - `root`: absolute folder that the run owns; its programs can write only to it and to a private /tmp
  * - `readOnly`: absolute paths that all its programs may read (the tool), at the same path inside
  * - `lent`: absolute paths of the service that single programs may read, see `SandboxedCommand.readOnly`
- * - `temporary`: folder in the root, relative to it, for temporary files if there is no private /tmp
- * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, used to
- *   find them after the service has crashed
- * - `requirements`: what the Run's execution profile requires of the machine
- * - `moduleTree`: digest of the module's tree if nothing else decides what will be executed; see `Sandbox.trustsTrees`
+ * - `temporary`: folder relative to the root for temporary files if the level has no private /tmp
+ * - `processNote`: absolute path of a file next to the root that records the processes that must not outlive the run, so that svc
+ *   can find them after a crash
+ * - `requirements`: the requirements of the Run's execution profile for the machine
+ * - `moduleTree`: digest of the module's tree if it alone determines which code is executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
   readonly root: string
@@ -36,9 +36,9 @@ export interface SandboxSpec {
  * - `argv`: program and arguments, no shell
  * - `cwd`: folder relative to the root
  * - `environment`: the complete environment; nothing is inherited
- * - `network`: whether the Internet may be reached; `process` cannot prevent it
- * - `readOnly`: absolute paths that only this program may read, in addition to the sandbox's own; at the `user_landlock` level
- *   they must be in `SandboxSpec.lent`
+ * - `network`: true if the program may reach the Internet; `process` cannot prevent it
+ * - `readOnly`: absolute paths that only this program may read, in addition to the sandbox's own paths; at the `user_landlock`
+ *   level they must be in `SandboxSpec.lent`
  */
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
@@ -49,17 +49,17 @@ export interface SandboxedCommand {
 }
 
 export interface OpenSandbox {
-  /** The path of `SandboxSpec.root` as the programs see it. */
+  /** The path of `SandboxSpec.root` in the programs' view. */
   readonly root: string
   /** A folder for temporary files, private and with a path short enough for sockets. */
   readonly temporary: string
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
 
-/** One way of isolating module code. Everything in the root must be written before `open`. */
+/** A method of isolating module code. Everything in the root must be written before `open`. */
 export interface Level {
   readonly level: SandboxLevel
-  /** A root's path as programs will see it; known before it is opened. */
+  /** A root's path in the programs' view; available before it is opened. */
   readonly insideRoot: (root: string) => string
   readonly open: (
     spec: SandboxSpec,
@@ -67,11 +67,11 @@ export interface Level {
   ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
-/** What every level is built from. */
+/** The parts from which every level is built. */
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The requested limits, lowered to this process's own limits, because raising one requires privileges. */
+  /** The requested limits, lowered to this process's own limits, because raising a limit requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
   /** Absolute folder for the levels' own files while the service is running. */

@@ -10,10 +10,12 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** How the sandbox's user is mapped: to itself, as programs expect, or to root if this `unshare` cannot do that. */
+/** The mapping of the sandbox's user: to itself, as programs expect, or to root if this `unshare` cannot do that. */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
 
-/** In a Run's own network the service's user is already root; without one, programs should run as the same user. */
+/**
+ * In a Run's own network the service's user is already root; without a network of the Run, programs should run as the same user.
+ */
 const mappingIn = (network: NetworkEntry | undefined, mapping: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...rest] = mapping
   return network === undefined || network.enter.length === 0 || first !== "--map-current-user"

@@ -3,7 +3,7 @@ import { access, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 
-/** Sockets that control the whole machine, and may have been passed to a container from outside its network namespace. */
+/** Sockets that control the whole machine; a container may have received them from outside its network namespace. */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",
@@ -14,7 +14,7 @@ const wellKnown = [
 
 const readText = (file: string) => Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Paths of the sockets in this network namespace; a socket without a path has a name that begins with `@`, or none. */
+/** Paths of the sockets in this network namespace; a socket without a path has a name that begins with `@`, or no name. */
 const listed = Effect.map(readText("/proc/net/unix"), (table) =>
   table.split("\n").flatMap((line) => {
     const at = line.indexOf(" /")
@@ -30,7 +30,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Whether this user may connect, which requires write permission on the socket and traversal of the folders above it. */
+/** True if this user may connect, which requires write permission on the socket and traversal of its parent folders. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -38,9 +38,9 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Sockets with a path that this user's programs may connect to. Landlock only governs them from version 9 on, and a process
- * behind such a socket may act on the module's behalf in ways that the module itself must not. Those in `guarded` require more
- * than a connection.
+ * Sockets with a path that this user's programs may connect to. Landlock governs them only from version 9 on, and a process
+ * behind such a socket may perform actions for the module that the module itself must not perform. Sockets in `guarded` require
+ * more than a connection.
  */
 export const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0

@@ -8,7 +8,7 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { outside, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-/** What macOS programs read on startup; nothing personal. */
+/** Paths that macOS programs read on startup; nothing personal. */
 const systemPaths = [
   "/usr",
   "/bin",

@@ -21,19 +21,19 @@ const isWithin = (path: string, folders: ReadonlyArray<string>) =>
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first folder above a path that an unprivileged user cannot traverse; `none` if the path is reachable. */
+/** The first parent folder of a path that an unprivileged user cannot traverse; `none` if the path is reachable. */
 export const untraversableAncestor = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
-      // Folders that do not exist yet will be created by the service.
+      // The service will create folders that do not exist yet.
       Effect.orElseSucceed(() => false)
     )
   )
 
 /**
- * Lets run users reach a path: private folders of the service are opened to their group, for traversal but not for listing. Fails
- * with the first folder that they cannot traverse and that does not belong to the service.
+ * Lets run users reach a path: private folders of the service give their group permission for traversal but not for listing.
+ * Fails with the first folder that they cannot traverse and that does not belong to the service.
  */
 export const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {

@@ -13,7 +13,7 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import { grantTraversal, untraversableAncestor } from "./Traversal.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 
-/** From this version on, truncating a file by its path is restricted; other users' processes are out of reach in any version. */
+/** From this version on, truncating a file by its path is restricted; processes of other users are out of reach in any version. */
 const truncationSince = 3
 
 const give = (folder: string, userId: number): Effect.Effect<void> =>

@@ -17,9 +17,9 @@ import { listProcesses, processTree } from "./ProcessTree.ts"
 export interface ControlGroup {
   /** Files to which a single-threaded process writes 0 to join. */
   readonly join: ReadonlyArray<string>
-  /** The limit that was hit, if any. */
+  /** The limit that the Run hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
-  /** Kills everything in the group, whatever its parent, session or user. */
+  /** Kills every process in the group, regardless of parent, session or user. */
   readonly endAll: Effect.Effect<void>
 }
 
@@ -73,7 +73,7 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 
 let made = 0
 
-/** Creates groups in places known to be usable. */
+/** Creates groups in folders that were probed before. */
 export const groupsIn = (
   version: 1 | 2,
   placesFor: (bounds: RunBounds) => ReadonlyArray<GroupPlace>
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** Groups left behind by a killed service. Empty ones are removed; the kernel does not allow the others to be removed. */
+/** Groups that a killed service left. Empty groups are removed; the kernel does not allow the removal of the other groups. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -135,7 +135,7 @@ const giveControllers = (folder: string) => {
 
 /**
  * Moves this process and its children into a subgroup. A group with other members, such as a login session, was not delegated to
- * this service and is left unchanged.
+ * this service, so svc does not change it.
  */
 const moveAside = Effect.fnUntraced(function* (folder: string) {
   const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))
@@ -167,7 +167,7 @@ const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
   return places(bounds).every(isUsable) ? groupsIn(1, places) : undefined
 }
 
-/** Probes whether this process may create groups with limits; undefined when it may not. */
+/** Probes if this process may create groups with limits; undefined if it may not. */
 export const probeControlGroups = Effect.fn("ControlGroups.probe")(function* (bounds: RunBounds) {
   return (yield* probeUnified(bounds)) ?? probeFirstVersion(bounds)
 })

@@ -3,23 +3,23 @@ import { Effect, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
-/** What a file takes of a disk or of memory besides its contents: a Run may make millions that have none. */
+/** The disk space or memory that a file uses besides its contents; a Run may create millions of empty files. */
 export const bytesOfFile = 1024
 
 export interface FolderUse {
-  /** Of the contents and the files themselves. */
+  /** Size of the contents and the files themselves. */
   readonly bytes: number
   readonly files: number
 }
 
-/** One figure of `du`; undefined where it does not have it. */
+/** A result of `du`; undefined if this `du` does not support it. */
 const counted = Effect.fnUntraced(
   function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], ...args: ReadonlyArray<string>) {
     const child = yield* spawner.spawn(
       ChildProcess.make("du", args, {
         env: { PATH: systemPath },
         stdin: "ignore",
-        // Files that vanish in the meantime are ignored.
+        // Files that vanish during the walk are ignored.
         stderr: "ignore",
         killSignal: "SIGKILL"
       })
@@ -33,8 +33,8 @@ const counted = Effect.fnUntraced(
 )
 
 /**
- * What these folders use of the disk, as far as it is known. `du`, rather than this process, walks them: it does not follow links
- * planted by module code, and a folder with a million files does not block anything else.
+ * The disk space that these folders use, as far as it can be measured. `du` walks them instead of this process: it does not
+ * follow links planted by module code, and a folder with a million files does not block this process.
  */
 export const folderUse = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -44,7 +44,7 @@ export const folderUse = Effect.fnUntraced(function* (
   for (const folder of folders) {
     const [kibibytes = 0, files = 0] = yield* Effect.all([
       counted(spawner, "-skx", folder),
-      // Only GNU's counts files.
+      // Only GNU's `du` counts files.
       counted(spawner, "-sx", "--inodes", folder)
     ])
     use = { bytes: use.bytes + kibibytes * 1024 + files * bytesOfFile, files: use.files + files }
@@ -56,7 +56,7 @@ export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
   readonly freeFiles: number
-  /** None where the file system has no such number. */
+  /** Undefined if the file system has no such number. */
   readonly totalFiles: number
 }
 

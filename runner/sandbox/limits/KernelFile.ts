@@ -5,6 +5,6 @@ import { Result } from "effect"
 export const readKernelFile = (path: string): string | undefined =>
   Result.getOrUndefined(Result.try(() => readFileSync(path, "latin1")))
 
-/** Whether the kernel accepted what was written. */
+/** Returns true if the kernel accepted the text. */
 export const writeKernelFile = (path: string, text: string): boolean =>
   Result.isSuccess(Result.try(() => writeFileSync(path, text)))

@@ -1,6 +1,6 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** Why a Run was stopped: the limit it exceeded, as worded in its error. */
+/** The limit that a Run exceeded, in the words of its error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
@@ -9,7 +9,7 @@ export interface LimitExceeded {
 /** Upper bounds for one Run, in bytes unless stated otherwise. */
 export interface RunBounds {
   readonly memoryBytes: number
-  /** Processes and threads. */
+  /** Number of processes and threads. */
   readonly processes: number
   readonly tmpBytes: number
   readonly shmBytes: number
@@ -20,7 +20,7 @@ export interface RunBounds {
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
 
-/** A size in the largest unit that gives a short number. */
+/** A size in the largest unit that results in a short number. */
 export const formatBytes = (bytes: number): string => {
   let value = bytes
   let unit = 0

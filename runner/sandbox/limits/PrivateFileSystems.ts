@@ -21,9 +21,9 @@ const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 interface Fill {
-  /** Of the contents and the files themselves. */
+  /** Size of the contents and the files themselves. */
   readonly bytes: number
-  /** No more blocks or files fit, whatever its size. */
+  /** True if no more blocks or files fit, regardless of the size. */
   readonly isFull: boolean
 }
 
@@ -39,25 +39,26 @@ const fillOf = (fd: number): Fill =>
 interface Held {
   readonly fd: number
   readonly device: number
-  /** Not every level can give its file systems this size. */
+  /** A level may be unable to set this size on its file systems. */
   readonly maxBytes: number
 }
 
 export interface PrivateFileSystems {
   /**
-   * Finds the file systems through a process that sees them. While its sandbox is being set up, other file systems may be mounted
-   * there briefly.
+   * Finds the file systems through a process that can access them. During the setup of its sandbox, other file systems may be
+   * mounted at these paths briefly.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** What they hold, which is memory of the Run that belongs to none of its processes. */
+  /** The memory that their contents use; it is memory of the Run that belongs to none of its processes. */
   readonly heldBytes: Effect.Effect<number>
   /**
-   * The first file system that is full. All are held open, so that this still works after the process that filled one has exited.
+   * The first full file system. All have open handles, so that this still works after the process that filled a file system has
+   * exited.
    */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 
-/** Watches one program's private file systems until the Scope closes, which frees them. */
+/** Watches one program's private file systems until the Scope closes. Closing the Scope releases them. */
 export const privateFileSystems = (
   own: Pick<RunBounds, "tmpBytes" | "shmBytes">
 ): Effect.Effect<PrivateFileSystems, never, Scope.Scope> =>

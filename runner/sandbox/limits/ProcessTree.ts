@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs"
 import { Effect, Result } from "effect"
 import { readKernelFile } from "./KernelFile.ts"
 
-/** One process, as listed in the kernel's process table. */
+/** A process in the kernel's process table. */
 export interface ListedProcess {
   readonly pid: number
   readonly parent: number
@@ -18,7 +18,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
   // The process exited after it was listed.
   if (line === undefined) return []
-  // The name in parentheses may contain anything, even more parentheses.
+  // The name in parentheses may contain anything, including parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
   const [parent, group, threads, pages] = [fields[1], fields[2], fields[17], fields[21]].map(Number)
   return [
@@ -32,7 +32,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   ]
 }
 
-/** All visible processes on this machine; none if there is no /proc. */
+/** All visible processes on this machine; empty without /proc. */
 export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
   Result.getOrElse(
     Result.try(() => readdirSync("/proc")),
@@ -42,14 +42,14 @@ export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect
     .flatMap(listed)
 )
 
-/** How many threads this process's user has on the machine, as the kernel counts them against the process limit. */
+/** Number of threads of this process's user on the machine, as the kernel counts them against the process limit. */
 export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (all) =>
   all
     .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.())
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** A process with all of its descendants and its process group, including processes whose parents may have exited. */
+/** A process with its descendants and its process group, including processes whose parents may have exited. */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()
@@ -69,7 +69,7 @@ const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
 }
 
 /**
- * Whether processes exceed a memory limit. Resident sizes are cheap but count shared pages repeatedly; proportional sizes are
+ * True if processes exceed a memory limit. Resident sizes are cheap but count shared pages repeatedly; proportional sizes are
  * read only when the resident sizes exceed the limit.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {

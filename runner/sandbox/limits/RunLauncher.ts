@@ -7,8 +7,8 @@ shift
 exec "$@"`
 
 /**
- * The command line of a shell that joins groups and then becomes the given program. Moving a running process would be too late:
- * children that it had started would stay outside.
+ * The command line of a shell that joins groups and then becomes the given program. Moving a running process would be too late,
+ * because children that it had started would remain outside the groups.
  */
 export const launchedIn = (groups: ReadonlyArray<string>, { args, program }: CommandLine): CommandLine =>
   process.platform === "linux"

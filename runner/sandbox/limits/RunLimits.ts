@@ -10,25 +10,25 @@ import { privateFileSystems } from "./PrivateFileSystems.ts"
 import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
 import { launchedIn } from "./RunLauncher.ts"
 
-/** One of a Run's programs, as seen by the limits. */
+/** One of a Run's programs, with the data that limits need. */
 export interface LimitedProgram {
   readonly pid: number
-  /** Whether this process only supervises the program: it then stays outside the limits. */
+  /** True if this process only supervises the program; it then runs outside the limits. */
   readonly isSupervisor: boolean
   /** Folders outside of the Run's root that the program may fill. */
   readonly elsewhere: ReadonlyArray<string>
-  /** A process that sees the private file systems; the program itself if there are none. */
+  /** A process that can access the private file systems; the program itself if none exist. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
 }
 
-/** The limits of one Run. Every program of the Run is started by `around` and watched by `watch`. */
+/** The limits of one Run. `around` starts every program of the Run, and `watch` watches it. */
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Until the Scope closes, stops the program if the Run exceeds a limit. Returns a check, for use after the program has exited,
-   * that reports whether a limit stopped it.
+   * Until the Scope closes, stops the program if the Run exceeds a limit. Returns a check to run after the program has exited,
+   * which reports the limit that stopped it, if any.
    */
   readonly watch: (
     program: LimitedProgram
@@ -40,21 +40,21 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: if no group can be created, the Run is watched instead. `own` holds the limits of this Run. */
+  /** Never fails: if no group can be created, svc watches the Run instead. `own` holds the limits of this Run. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** How often fast-changing values are checked; more often at first, since many programs exit soon. */
+/** The interval for checking fast-changing values; shorter at first, because many programs exit soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
-/** How often the free space is checked, and how long a stopped Run has to release its folder. */
+/** The interval for checking the free space, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** How often the run folder is measured; the pause is at least this many times the duration of a measurement. */
+/** The interval for measuring the run folder; the pause is at least this many times the duration of a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** A tool that is asked to stop saves its state first, but one that keeps filling its folder is given no time for that. */
+/** An interrupted tool saves its state first, but a tool that continues to fill its folder has only this time. */
 const longestFarewell = Duration.seconds(5)
-/** How many more files have to fit on the disk. */
+/** Minimum number of files that must still fit on the disk. */
 const freeFiles = 100_000
 /** On a small disk, the required free space is a fraction of the disk. */
 const largestFloorPart = 0.05
@@ -69,7 +69,7 @@ interface Watched {
 const keeperOf = (groups: ControlGroups | undefined): LimitKeeper =>
   groups === undefined ? "watching" : `control groups, version ${groups.version}`
 
-/** Determines how limits can be enforced on this machine. */
+/** Determines the method of enforcing limits on this machine. */
 export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   bounds: RunBounds,
@@ -80,7 +80,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** When the disk is running low, stops the Run that uses the most of it, unless that would not help. */
+  /** When the disk is nearly full, stops the Run that uses the most of it, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderUse(spawner, run.places), (use) => ({ run, size: used(use) }))

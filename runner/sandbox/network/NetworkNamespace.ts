@@ -8,18 +8,18 @@ import { type HostResolver, resolverInside } from "./HostResolver.ts"
 /** A private network for a Run could not be created. */
 export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkFailed", { message: Schema.String }) {}
 
-/** A network in which programs can be started. */
+/** A network in which svc can start programs. */
 export interface NetworkEntry {
   /** Prefix of a program's command line. */
   readonly enter: ReadonlyArray<string>
-  /** The file to show as /etc/resolv.conf; undefined to show the host's own. */
+  /** The file to mount as /etc/resolv.conf; undefined for the host's own file. */
   readonly resolvConf: string | undefined
 }
 
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** The command line for running a program in a network; unchanged if there is none. */
+/** The command line for running a program in a network; unchanged without a network. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -27,12 +27,13 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// Everything in a network is in one process namespace, which the kernel kills when its first process, the shell below, exits. The
-// shell exits with `unshare`, which exits with the service, however the service exits. So nothing is left behind, wherever setup
-// is interrupted. End of input also means that the service is gone: it may have exited before `setpriv` could request the signal.
-// pasta must not be started as root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing
-// to drop. It returns once its network is up. The namespace that it joins must not have any rights that pasta lacks, so the
-// holder drops all of its own before it reports its id (the host's, for as long as /proc is the host's).
+// All processes of a network are in one process namespace. The kernel kills them when the namespace's first process, the shell
+// below, exits. The shell exits with `unshare`, which exits with the service, however the service exits. So no process remains,
+// even if the setup is interrupted. End of input also means that the service is gone: it may have exited before `setpriv` could
+// request the signal. pasta must not be started as root, because it would switch to `nobody` and then wait indefinitely; in its
+// own user namespace it has no privileges to drop. It returns once its network is up. The namespace that it joins must not have
+// any rights that pasta lacks, so the holder drops all of its own before it reports its id (the host's, for as long as /proc is
+// the host's).
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -61,7 +62,7 @@ unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /de
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
 const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
-/** The first rule: the resolver is reachable although its address is in a forbidden range. */
+/** The first rule makes the resolver reachable although its address is in a forbidden range. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
   rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
@@ -74,7 +75,7 @@ const rulesFor = (forbidden: ReadonlyArray<string>) => ({
 
 export interface NetworkRequest {
   readonly pasta: string
-  /** Ranges that cannot be reached from inside. */
+  /** Ranges that programs in the network cannot reach. */
   readonly forbidden: ReadonlyArray<string>
   readonly resolver: HostResolver | undefined
   /** The file that contains `resolver.resolvConf`. */
@@ -82,7 +83,7 @@ export interface NetworkRequest {
 }
 
 const longestStart = "10 seconds"
-/** How long a network may take to end by itself before it is killed. */
+/** The time that a network has to end after its input closes, before it is killed. */
 const longestEnd = "1 second"
 
 /**
@@ -114,7 +115,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // The shell reports processes that it has killed itself.
+    // The shell reports processes that it killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,

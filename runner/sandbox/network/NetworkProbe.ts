@@ -6,7 +6,7 @@ import { systemPath } from "../SandboxView.ts"
 import { probeFolder } from "../ProbeFolder.ts"
 import type { NetworkEntry } from "./NetworkNamespace.ts"
 
-/** Starts one of a level's programs in a private network; returns what went wrong. */
+/** Starts a program of a level in a private network; returns the problem. */
 export const probeNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {

@@ -8,11 +8,11 @@ import { hostResolver } from "./HostResolver.ts"
 import type { NetworkSettings } from "./NetworkSettings.ts"
 import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type NetworkRequest } from "./NetworkNamespace.ts"
 
-/** How a sandbox level starts programs in a network. */
+/** The interface through which a sandbox level starts programs in a network. */
 export interface NetworkUse {
   /** Folder for the networks' files. */
   readonly folder: string
-  /** Starts a sandbox in a network as a probe; returns what went wrong. */
+  /** Starts a sandbox in a network as a probe; returns the problem. */
   readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
 }
 
@@ -23,7 +23,7 @@ export interface RunNetworks {
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
 }
 
-/** The result of the probe; `make` creates one more network. */
+/** The result of the probe; `make` creates another network. */
 interface Found {
   readonly status: NetworkStatus
   readonly make?: Effect.Effect<Made, NetworkFailed>
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may occasionally be too slow; a Run's network must not depend on this.
+      // A busy machine may occasionally be too slow, and a Run's network must not depend on that.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -128,7 +128,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
 
   /**
    * After a Run, its network is empty, so the Run does not wait for the kernel to remove it. The next network is created at that
-   * point: making a Run wait for it would take as long as a small plan, and creating it earlier would take CPU time from the Run.
+   * point: a Run that waited for the creation would lose as much time as a small plan takes, and an earlier creation would take
+   * CPU time from the Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(

@@ -23,34 +23,35 @@ const failWith = (errno: number) => 0x0005_0000 | errno
 const notPermitted = failWith(1)
 const notImplemented = failWith(38)
 
-// Offsets in `struct seccomp_data`; only the low half of an argument is read, since every argument checked here is 32 bits
+// Offsets in `struct seccomp_data`; the filter reads only the low half of an argument, because every checked argument is 32 bits
 // wide.
 const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from here on belong to the x32 interface, which gives every call a second number. */
+/** On x86_64, numbers from this value on belong to the x32 interface, which gives every call a second number. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
 const fastOpen = 0x2000_0000
-/** Injects characters into the terminal's input, as if they had been typed. */
+/** Injects characters into the terminal's input, as if a person had typed them. */
 const pushInput = 0x5412
 const multipathTcp = 262
 
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
 
 export interface SeccompRules {
-  /** Whether Internet sockets may be created. */
+  /** True if programs may create Internet sockets. */
   readonly network: boolean
   /**
-   * Whether the sandbox shares its process ids with the service. If so, changing the limits, priority and affinity of other
-   * processes must be denied; in a process namespace there are no others to change, and programs may change those of their own threads.
+   * True if the sandbox shares its process ids with the service. The filter must then deny changes of the limits, priority and
+   * affinity of other processes; in a process namespace no other processes exist, and programs may change the settings of their
+   * own threads.
    */
   readonly sharedProcessIds: boolean
 }
 
-/** Loads one argument, checks it, and restores the call's number for the following checks. */
+/** Loads one argument, checks it, and restores the call's number for the next checks. */
 const judged = (call: number, index: number, tests: ReadonlyArray<Instruction>): ReadonlyArray<Instruction> => [
   [jumpIfEqual, 0, tests.length + 2, call],
   [load, 0, 0, argumentAt(index)],
@@ -103,11 +104,11 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ] as const
   return [
     ...preamble(architecture),
-    // The C library falls back to `clone`, whose flags can be read; those of `clone3` are in memory.
+    // The C library falls back to `clone`, whose flags the filter can read; the flags of `clone3` are in memory.
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
-    // Landlock does not see a connection that is opened by sending its first data.
+    // Landlock does not control a connection that is opened by sending its first data.
     ...judged(at("sendto"), 3, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmsg"), 2, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmmsg"), 3, denyIfAnyBit(fastOpen)),
@@ -123,7 +124,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ]
 }
 
-/** A seccomp filter in the form used by the kernel and bubblewrap: an array of `struct sock_filter`. */
+/** A seccomp filter in the form of the kernel and bubblewrap: an array of `struct sock_filter`. */
 export const seccompProgram = (architecture: Architecture, rules: SeccompRules): Uint8Array<ArrayBuffer> => {
   const program = instructions(architecture, rules)
   const bytes = new Uint8Array(program.length * 8)

@@ -1,12 +1,12 @@
 export type Architecture = "x64" | "arm64"
 
-/** The kernel's number for the architecture in the data that a filter sees (`AUDIT_ARCH_*`). */
+/** The kernel's number for the architecture in the data that a filter receives (`AUDIT_ARCH_*`). */
 export const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<
   Architecture,
   number
 >
 
-/** Numbers of one call: on x86_64, and on aarch64 where the call exists there. */
+/** Numbers of one call: on x86_64, and on aarch64 if the call exists on it. */
 export type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
@@ -77,8 +77,8 @@ export const deniedCalls = {
 } as const satisfies Record<string, CallNumbers>
 
 /**
- * Calls that hold memory outside of every process and every file system with a size, some of it for longer than the Run. Programs
- * are told that the kernel does not have them, and use files instead.
+ * Calls that allocate memory outside of every process and every file system with a size limit, in some cases for longer than the
+ * Run. The filter reports them as not implemented, so programs use files instead.
  */
 export const unavailableCalls = {
   memfd_create: [319, 279],
@@ -87,7 +87,7 @@ export const unavailableCalls = {
   shmget: [29, 194]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls for which an argument is checked. */
+/** Calls with a checked argument. */
 export const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],
