@@ -6,7 +6,7 @@ export interface AddressResolverShape {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 }
 
-/** The system's resolver by default, so it finds the hosts that any other program on this machine would connect to. */
+/** The system's resolver by default, so it finds the same hosts as other programs on this machine. */
 export const AddressResolver = Context.Reference<AddressResolverShape>("svc/runner/git/AddressResolver", {
   defaultValue: () => ({
     resolve: (hostname) =>

@@ -6,7 +6,7 @@ import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
-/** There was no response. `isFinal` if repeating would not help: the operator does not allow the address. */
+/** There was no response. `isFinal` if a repetition would not help: the operator does not allow the address. */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
   isFinal: Schema.Boolean,
   message: Schema.String
@@ -14,15 +14,15 @@ export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed"
 
 export interface ProbeAnswer {
   readonly status: number
-  /** Whether the first 64 KiB of the body contain the expected text. */
+  /** True if the first 64 KiB of the body contain the expected text. */
   readonly holds: boolean
 }
 
 export interface HttpProbeShape {
   /**
-   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin
-   * that the operator allows by name. A redirect counts as a response and is not followed. Sends no credential and stores nothing
-   * from the response.
+   * Sends one request, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin that the
+   * operator allows by name. A redirect counts as a response and is not followed. Sends no credential and stores nothing from the
+   * response.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }
@@ -82,7 +82,7 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
   return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
 })
 
-/** How requests are made; a host may replace it. */
+/** The implementation of requests; a host may replace it. */
 export const HttpProbe = Context.Reference<HttpProbeShape>("svc/runner/probe/HttpProbe", {
   defaultValue: () => ({ ask })
 })

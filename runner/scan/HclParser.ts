@@ -30,12 +30,12 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// A thread uses 28 MB and can be restarted in a fraction of a second.
+// A thread uses 28 MB and restarts in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
-/** Includes threads that are still terminating. */
+/** Includes threads that have not ended yet. */
 const maxLiveThreads = 4
-/** Memory used for a large file is not released while its thread is alive. */
+/** The memory for a large file is released only when its thread ends. */
 const largeText = 256 * 1024
 
 const location = () =>
@@ -43,7 +43,7 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message from the worker; `failed` if the worker fails or exits. `begin` runs once there is a listener. */
+/** The next message from the worker; `failed` if the worker fails or exits. `begin` runs after the listener has been added. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -72,8 +72,9 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * A worker holds a permit of `live` until it has actually exited. That can take longer than a file's deadline, since some loops
- * of the parser do not notice that their thread is being terminated; nothing waits for it, but such threads cannot pile up.
+ * A worker holds a permit of `live` until it has actually exited. That can take longer than a file's deadline, because some loops
+ * of the parser do not check if their thread is being terminated; nothing waits for it, but the permits limit the number of such
+ * threads.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -93,7 +94,7 @@ const startThread = Effect.fnUntraced(function* (
   live: Semaphore.Semaphore
 ): Effect.fn.Return<ParserThread, HclParserUnavailable, Scope.Scope> {
   const worker = yield* startWorker(live)
-  // Without a listener an error event would be thrown in this process.
+  // Without a listener, this process would throw an error event.
   worker.on("error", () => {})
   worker.unref()
   const first = yield* nextAnswer(worker).pipe(
@@ -113,13 +114,13 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Threads for the lifetime of the Scope: they start when they are needed and stop when they are not. */
+/** Threads for the lifetime of the Scope: they start when a file needs them and stop when no file does. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** The threads of a parser: its own, unless several parsers in one process are meant to share them. */
+/** The threads of a parser: its own threads, unless several parsers in one process share them. */
 export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
@@ -154,7 +155,7 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 
 /**
  * The reference HCL parser, in its own threads: a hostile file can crash or stall its thread, which is then replaced. Threads
- * start with the first file and stop when nothing has been parsed for a while.
+ * start with the first file and stop after a while without files.
  */
 export class HclParser extends Context.Service<
   HclParser,
@@ -175,7 +176,7 @@ export class HclParser extends Context.Service<
             Effect.map(verdictOf),
             Effect.timeoutOption(fileDeadline),
             Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
-            // A busy or interrupted thread would respond to the next file with this one's result.
+            // A busy or interrupted thread would answer the next file with this file's result.
             Effect.onExit((exit) =>
               Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
                 ? Effect.void

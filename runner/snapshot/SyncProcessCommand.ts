@@ -7,7 +7,10 @@ export interface SyncProcessCommandShape {
   readonly args: ReadonlyArray<string>
 }
 
-/** How to start the process for one sync: by default, this runtime with the entry point; a compiled binary specifies itself. */
+/**
+ * The command that starts the process for one sync: by default, this runtime with the entry point; a compiled binary sets its own
+ * command.
+ */
 export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/runner/snapshot/SyncProcessCommand", {
   defaultValue: () => ({
     program: process.execPath,

@@ -11,13 +11,13 @@ import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
 import { probeTool } from "./ToolProbe.ts"
 import { findOnPath } from "./ToolSearch.ts"
 
-/** The tool a Capsule was applied with and must continue with, and that its execution profile requires: an exact version. */
+/** The exact version of the tool that applied a Capsule and must continue to, or that its execution profile requires. */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
 }
 
-// A tool replaced on disk while the service runs is probed again.
+// Cached by file, so that a tool replaced on disk while the service runs is probed again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
   readonly version: string
@@ -36,8 +36,8 @@ const installRemedy =
   "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on."
 
 /**
- * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH;
- * `terraform` on PATH; a managed download. Results are cached as long as the file is unchanged.
+ * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH; `terraform`
+ * on PATH; a managed download. Results are cached until the file changes.
  */
 export class Toolchain extends Context.Service<
   Toolchain,
@@ -46,12 +46,12 @@ export class Toolchain extends Context.Service<
      * With `require`, only a tool of that name and version is accepted, so a Capsule never silently changes its flavour.
      *
      * Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
-     * `ToolDownloadFailed`. All three carry a `remedy`.
+     * `ToolDownloadFailed`. All three have a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
   }
 >()("svc/runner/toolchain/Toolchain") {
-  /** `tools` is the folder for managed versions, inside the data folder. */
+  /** `tools` is the folder for managed versions in the data folder. */
   static readonly layer = (settings: ToolchainSettings, tools: string) =>
     Layer.effect(Toolchain, make(settings, tools)).pipe(Layer.provide(ReleaseMirror.layer))
 }
@@ -117,7 +117,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** A managed tool; an outdated one only when the desired release cannot be fetched now. */
+  /** A managed tool; an outdated version only if the desired release cannot be fetched now. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()

@@ -56,7 +56,7 @@ export const accessTable = {
   "GET /api/v1/account/tokens/inventory.v1": ownerAccess,
   "GET /api/v1/account/tokens/current": { kind: "token" },
 
-  // Workspaces, members, Projects, and what a Workspace shows and starts
+  // Workspaces, members, Projects, and a Workspace's lists and updates
   "GET /api/v1/views/workspaces.v1": ownerAccess,
   "GET /api/v1/workspaces": accountAccess,
   "POST /api/v1/workspaces": wholeAccountAccess,
@@ -68,7 +68,7 @@ export const accessTable = {
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
   // Anyone may leave; the command refuses callers who try to remove somebody else without being an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  // What a removal would stop; shown to owners and admins, and to members who are considering leaving.
+  // The consequences of a removal; shown to owners and admins, and to members who are considering leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),
@@ -194,7 +194,7 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
-  // Anyone who may apply a destroy plan: anything that the lost apply created may be left behind.
+  // Requires the role that may apply a destroy plan, because objects that the lost apply created may be left behind.
   "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
@@ -237,7 +237,7 @@ export const accessTable = {
 
 const rules: ReadonlyMap<string, AccessRule> = new Map(Object.entries(accessTable))
 
-/** The access rule for an endpoint. A server with a route that lacks one does not start. */
+/** The access rule for an endpoint. */
 export const accessOf = ({ method, path }: { readonly method: string; readonly path: string }): AccessRule => {
   const rule = rules.get(`${method} ${path}`)
   if (rule === undefined) throw new Error(`${method} ${path} has no row in accessTable. Say there who may call it.`)

@@ -40,13 +40,13 @@ export const ReAdopted = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId
 })
 
-/** Commands of one Capsule. Those that carry private values are volatile and never stored as messages. */
+/** Commands of one Capsule. Commands that carry private values are volatile and never stored as messages. */
 export const CapsuleCommands = commandsOf("Capsule", [
   Rpc.make("Plan", {
     payload: {
       ...repeatable,
       groupId: Schema.optionalKey(RunGroupId),
-      /** For a later wave of the group: nobody has just asked for this plan. */
+      /** For a later wave of the group: no person requested this plan. */
       automatic: Schema.optionalKey(Schema.Boolean)
     },
     success: replayable(Run),
@@ -68,7 +68,7 @@ export const CapsuleCommands = commandsOf("Capsule", [
     payload: {
       ...command,
       groupId: Schema.optionalKey(RunGroupId),
-      /** Started by the service's schedule, on the authority of the person who set it. */
+      /** Started by the service's schedule, on the authority of the person who set the schedule. */
       schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,

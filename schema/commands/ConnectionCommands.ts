@@ -19,7 +19,7 @@ export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** Whether the Connection already exists and only receives new tokens. */
+  /** True if the Connection already exists and only receives new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })

@@ -6,7 +6,7 @@ import { CommandContext, commandsOf } from "./Command.ts"
 
 /** The Interfaces of one Capsule, addressed by the Capsule's id. */
 export const InterfaceCommands = commandsOf("Interface", [
-  /** Carries out a pending intent, which an apply or a retry has left. */
+  /** Carries out a pending intent that an apply or a retry recorded. */
   Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {
     payload: {

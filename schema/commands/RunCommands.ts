@@ -5,7 +5,7 @@ import { Run } from "../records/Run.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** Decisions about one Run. The Run executes outside the mailbox, so these always get a reply. */
+/** Decisions about one Run. The Run executes outside the mailbox, so these commands always get a reply. */
 export const RunCommands = commandsOf("Run", [
   Rpc.make("Approve", {
     payload: {
