@@ -1,4 +1,4 @@
-// `npm run licenses`, also run before every `npm pack`: writes THIRD-PARTY-LICENSES.txt from what is actually bundled.
+// `npm run licenses`: writes THIRD-PARTY-LICENSES.txt from what is actually bundled.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path } from "effect"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
@@ -10,8 +10,7 @@ const program = Effect.gen(function* () {
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const report = yield* collectLicenses(root)
   yield* files.writeFileString(path.join(root, thirdPartyFile), reportText(report))
-  // Standard output is reserved for the packer.
-  yield* Console.error(`${thirdPartyFile}: ${report.components.length} components`)
+  yield* Console.log(`${thirdPartyFile}: ${report.components.length} components`)
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))

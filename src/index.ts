@@ -1,5 +1,5 @@
 /**
- * The control plane as a library. `layer` runs all of it in this process, with the services that `svc/client` offers over HTTP;
+ * The control plane as a library. `layer` runs all of it in this process, with the services that `@svc-dev/client` offers over HTTP;
  * `layerServer` also listens. See docs/embedding.md.
  */
 export { RunSettings, type RunSettingsShape } from "../actors/ledger/run/RunSettings.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { layerRoutes, type SvcError } from "svc"
+import { layerRoutes, type SvcError } from "@svc-dev/server"
 import { type Deployment, Deployments } from "./Deployments.ts"
 
 const NewDeployment = Schema.Struct({ name: Schema.String, url: Schema.String, environment: Schema.String })

@@ -9,7 +9,7 @@ import {
   Runs,
   type SvcError,
   Workspaces
-} from "svc"
+} from "@svc-dev/server"
 import { needsReview } from "./Policy.ts"
 
 export interface NewDeployment {

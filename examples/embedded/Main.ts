@@ -7,7 +7,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Effect, Layer, Option } from "effect"
 import { HttpRouter } from "effect/http"
 import { createServer } from "node:http"
-import { Administration, ControlPlane, layerConfig, logging } from "svc"
+import { Administration, ControlPlane, layerConfig, logging } from "@svc-dev/server"
 import { application } from "./Application.ts"
 import { Deployments } from "./Deployments.ts"
 

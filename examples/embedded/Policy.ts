@@ -1,4 +1,4 @@
-import type { Run } from "svc"
+import type { Run } from "@svc-dev/server"
 
 /** Why a person has to look at a plan before it is applied; nothing for one that is routine here. */
 export const needsReview = ({ planSummary, resourceChanges }: Run): string | undefined => {

@@ -5,6 +5,7 @@ import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
 import { version } from "../../src/Version.ts"
 import { withoutImportMeta } from "../WithoutImportMeta.ts"
 import { packageScope } from "../../src/PackageScope.ts"
+import { writeReadme } from "./PackageReadme.ts"
 
 /** A package could not be assembled. */
 export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageFailed", { message: Schema.String }) {
@@ -31,20 +32,8 @@ const manifest = {
   private: true,
   bin: { svc: program },
   engines: { node: ">=20.19" },
-  files: [program, commands, "NOTICE", thirdPartyFile]
+  files: [program, commands, "docs", "NOTICE", thirdPartyFile]
 }
-
-const readme = `# svc in the terminal
-
-\`svc\` for people and scripts: install, plan, review, approve, apply and watch Capsules at an svc server.
-
-    svc login https://svc.example.com
-    svc workspace use acme
-    svc plan network
-
-It holds the commands that are clients of a server. The same commands, and the server itself, are in the \`svc\` binary.
-\`svc --help\` lists them, and \`svc COMMAND --help\` shows examples.
-`
 
 /** One file for Node, and the packages it consists of. The commands are the same as in the binary. */
 const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: string) {
@@ -91,7 +80,7 @@ export const cliPackage = Effect.fn("cliPackage")(function* (root: string, folde
   yield* write(program, launcher)
   yield* files.chmod(path.join(folder, program), 0o755)
   yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)
-  yield* write("README.md", readme)
+  yield* writeReadme(root, "cli", folder)
   yield* write("LICENSE", report.product.text)
   yield* write("NOTICE", report.product.notice)
   yield* write(thirdPartyFile, reportText({ ...report, components: [first, ...others] }))

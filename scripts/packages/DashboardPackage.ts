@@ -6,6 +6,7 @@ import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
 import { packageScope } from "../../src/PackageScope.ts"
 import { version } from "../../src/Version.ts"
 import { writeDashboard } from "../DashboardFolder.ts"
+import { writeReadme } from "./PackageReadme.ts"
 
 const manifest = {
   name: `${packageScope}/dashboard`,
@@ -16,14 +17,8 @@ const manifest = {
   // Until the scope is secured; the documents install the tarballs.
   private: true,
   exports: { [`./${dashboardList}`]: `./${dashboardList}`, "./package.json": "./package.json" },
-  files: [dashboardList, "identity", "br", "gzip", "NOTICE", thirdPartyFile]
+  files: [dashboardList, "identity", "br", "gzip", "docs", "NOTICE", thirdPartyFile]
 }
-
-const readme = `# ${manifest.name}
-
-The pages of svc, built and compressed: data, no code for a program. \`${packageScope}/server\` serves them when this package is installed
-beside it.
-`
 
 /** Assembles the dashboard package, which contains only assets. */
 export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string, effort: Effort) {
@@ -33,7 +28,7 @@ export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: s
   const report = yield* collectLicenses(root)
   const write = (name: string, text: string) => files.writeFileString(path.join(folder, name), text)
   yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)
-  yield* write("README.md", readme)
+  yield* writeReadme(root, "dashboard", folder)
   yield* write("LICENSE", report.product.text)
   yield* write("NOTICE", report.product.notice)
   yield* write(thirdPartyFile, reportText(report))

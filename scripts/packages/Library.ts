@@ -12,9 +12,8 @@ export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryF
 export const libraryEntries = {
   schema: ["schema/index.ts"],
   client: ["src/client/index.ts"],
-  server: [
-    "src/index.ts",
-    "src/testing/index.ts",
+  server: ["src/index.ts", "src/testing/index.ts"],
+  programs: [
     "src/Main.ts",
     "runner/git/SyncMain.ts",
     "runner/sandbox/confinement/ConfineMain.ts",
@@ -26,6 +25,8 @@ export const libraryEntries = {
 } as const
 
 const entries = Object.values(libraryEntries).flat()
+/** Modules whose declarations users see. */
+const typedEntries = [libraryEntries.schema, libraryEntries.client, libraryEntries.server].flat()
 
 /** Modules that only a checkout loads at run time. */
 const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
@@ -40,6 +41,7 @@ const compilerOptions = (folder: string, declarations: boolean) => ({
     lib: ["ESNext", "DOM", "DOM.Iterable"],
     noEmit: false,
     declaration: declarations,
+    declarationMap: declarations,
     rewriteRelativeImportExtensions: true,
     allowImportingTsExtensions: false,
     skipLibCheck: true,
@@ -57,8 +59,8 @@ const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
  * Compiles the library into a folder in the checkout: the modules reachable from its entry points, as ES modules with
- * declarations, which refer to modules as the code does. The declarations take most of the time, because the compiler infers the
- * types in them.
+ * the declarations that users can reach, which refer to modules as the code does. The declarations take most of the time, because
+ * the compiler infers the types in them.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (
   root: string,
@@ -95,24 +97,31 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
 
   const texts = yield* moduleFiles(folder)
-  const reached = new Set<string>()
-  const visit = (module: string): void => {
-    if (reached.has(module) || ofCheckout.has(module)) return
-    reached.add(module)
-    for (const extension of [".js", ".d.ts"]) {
-      const text = texts.get(`${module}${extension}`)
-      if (text === undefined) continue
-      for (const specifier of relativeSpecifiers(text)) {
-        const target = path.normalize(path.join(path.dirname(module), specifier)).replace(/\.(?:[jt]sx?)$/, "")
-        if (texts.has(`${target}.js`)) visit(target)
+  /** The modules that these modules refer to, in files with these extensions. */
+  const reachedFrom = (modules: ReadonlyArray<string>, extensions: ReadonlyArray<string>): ReadonlySet<string> => {
+    const reached = new Set<string>()
+    const visit = (module: string): void => {
+      if (reached.has(module) || ofCheckout.has(module)) return
+      reached.add(module)
+      for (const extension of extensions) {
+        for (const specifier of relativeSpecifiers(texts.get(`${module}${extension}`) ?? "")) {
+          const target = path.normalize(path.join(path.dirname(module), specifier)).replace(/\.(?:[jt]sx?)$/, "")
+          if (texts.has(`${target}.js`)) visit(target)
+        }
       }
     }
+    for (const module of modules) visit(module.replace(/\.ts$/, ""))
+    return reached
   }
-  for (const entry of entries) visit(entry.replace(/\.ts$/, ""))
+  const loaded = reachedFrom(entries, [".js", ".d.ts"])
+  const declared = reachedFrom(typedEntries, [".d.ts"])
   for (const [file, text] of texts) {
     const at = path.join(folder, file)
-    if (!reached.has(withoutExtension(file))) yield* files.remove(at)
-    else if (file.endsWith(".d.ts")) {
+    const kept = file.endsWith(".d.ts") ? declared : loaded
+    if (!kept.has(withoutExtension(file))) {
+      yield* files.remove(at)
+      yield* files.remove(`${at}.map`, { force: true })
+    } else if (file.endsWith(".d.ts")) {
       yield* files.writeFileString(at, text.replaceAll(/(["'])(\.{1,2}\/[^"'\n]+)\.tsx?\1/g, "$1$2.js$1"))
     }
   }

@@ -5,12 +5,12 @@ import { type LicenseReport, LicenseReportJson } from "../../src/licenses/Licens
 import { packageScope } from "../../src/PackageScope.ts"
 import { version } from "../../src/Version.ts"
 import { importedPackages, moduleFiles, withSpecifiers } from "./ModuleFiles.ts"
+import { writeReadme } from "./PackageReadme.ts"
 
 /** A package cut out of the compiled library, in dependency order. */
 interface Cut {
   readonly name: string
   readonly description: string
-  readonly readme: string
   /** The part of the library that it contains: paths with this prefix, which the package strips. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
@@ -29,7 +29,6 @@ const cuts: ReadonlyArray<Cut> = [
   {
     name: "schema",
     description: "Records, events, errors and the API of svc, as Effect schemas",
-    readme: "Records, events, errors and the API of svc, as Effect schemas. Runs everywhere.",
     prefix: "schema/",
     exports: { ".": "index" },
     sideEffects: false
@@ -37,7 +36,6 @@ const cuts: ReadonlyArray<Cut> = [
   {
     name: "client",
     description: "The typed client of svc, for Effect programs in browsers, Node and Bun",
-    readme: "The typed client of svc, for Effect programs in browsers, Node and Bun.",
     prefix: "src/client/",
     exports: { ".": "index" },
     sideEffects: false
@@ -45,11 +43,6 @@ const cuts: ReadonlyArray<Cut> = [
   {
     name: "server",
     description: "svc as a library: a Git-driven control plane for OpenTofu and Terraform, on Node and Bun",
-    readme: `svc as a library of Effect layers, on Node and Bun. \`${packageScope}/server/testing\` has a whole control plane for tests.
-
-\`${packageScope}/dashboard\` beside it gives the pages; without it there is the API alone. \`bun\` beside it lets
-the levels of isolation below bubblewrap work on Node. The command \`svc-server\` is the service itself:
-\`npx svc-server serve\`.`,
     prefix: "",
     exports: { ".": "src/index", "./testing": "src/testing/index" },
     bin: { "svc-server": "dist/src/Main.js" },
@@ -70,6 +63,14 @@ const RootManifest = Schema.fromJsonString(
   })
 )
 const decodeRoot = Schema.decodeUnknownEffect(RootManifest)
+/** A declaration map, which leads an editor from a declaration to the line of the source. */
+const DeclarationMap = Schema.fromJsonString(
+  Schema.StructWithRest(Schema.Struct({ sources: Schema.Array(Schema.String) }), [
+    Schema.Record(Schema.String, Schema.Json)
+  ])
+)
+const decodeMap = Schema.decodeUnknownEffect(DeclarationMap)
+const encodeMap = Schema.encodeEffect(DeclarationMap)
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 
 const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` })
@@ -87,6 +88,9 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
   const { dependencies, devDependencies } = yield* Effect.flatMap(
     files.readFileString(path.join(root, "package.json")),
     decodeRoot
+  )
+  const maps = new Set(
+    (yield* files.readDirectory(library, { recursive: true })).filter((name) => name.endsWith(".d.ts.map"))
   )
   const report = yield* collectLicenses(root)
   for (const cut of cuts) {
@@ -110,7 +114,15 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
         const module = target.slice(other.prefix.length).replace(/\.js$/, "")
         return module === "index" ? nameOf(other.name) : `${nameOf(other.name)}/${module}`
       })
-      yield* write(`dist/${file.slice(cut.prefix.length)}`, changed)
+      const own = file.slice(cut.prefix.length)
+      yield* write(`dist/${own}`, changed)
+      if (!file.endsWith(".d.ts") || !maps.has(`${file}.map`)) continue
+      const { sources, ...map } = yield* decodeMap(yield* files.readFileString(path.join(library, `${file}.map`)))
+      const [source = ""] = sources.map((each) => path.relative(root, path.resolve(library, path.dirname(file), each)))
+      const shipped = `source/${source.slice(cut.prefix.length)}`
+      const back = path.relative(path.dirname(`dist/${own}`), shipped)
+      yield* write(`dist/${own}.map`, yield* encodeMap({ ...map, sources: [back] }))
+      yield* write(shipped, yield* files.readFileString(path.join(root, source)))
     }
     const needed = [...libraries].filter((name) => name !== "effect" && name in dependencies).toSorted()
     const optional = Object.entries(cut.optional ?? {})
@@ -133,7 +145,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),
-          files: ["dist", "NOTICE"],
+          files: ["dist", "source", "docs", "NOTICE"],
           engines: { node: nodeRange, bun: bunRange },
           dependencies: Object.fromEntries([
             ...[...siblings].toSorted().map((name) => [nameOf(name), version]),
@@ -151,7 +163,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
         2
       )}\n`
     )
-    yield* write("README.md", `# ${nameOf(cut.name)}\n\n${cut.readme}\n`)
+    yield* writeReadme(root, cut.name, folder)
     yield* write("LICENSE", report.product.text)
     yield* write("NOTICE", report.product.notice)
     if (cut.name === "server") yield* write(`dist/${licenseList}`, yield* encodeReport(withoutRuntime(report)))

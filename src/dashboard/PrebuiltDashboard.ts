@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Effect, Schema } from "effect"
 import { packageScope } from "../PackageScope.ts"
 import type { EmbeddedFile } from "./EmbeddedFiles.ts"
@@ -27,23 +26,17 @@ const decodeList = Schema.decodeUnknownEffect(DashboardList)
 
 class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
 
-/** A built library has the files in a separate package or, if it is a single package, in their own folder. */
-const places = [
-  () => createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`),
-  () => fileURLToPath(new URL(`../../dashboard/${dashboardList}`, import.meta.url))
-]
-
-const read = (place: () => string) =>
-  Effect.tryPromise({
-    try: async () => {
-      const list = place()
-      return { folder: dirname(list), text: await readFile(list, "utf8") }
-    },
-    catch: () => new NotInstalled()
-  })
+/** The package with the files, which is installed with the server or left out. */
+const read = Effect.tryPromise({
+  try: async () => {
+    const list = createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`)
+    return { folder: dirname(list), text: await readFile(list, "utf8") }
+  },
+  catch: () => new NotInstalled()
+})
 
 /** The files of the prebuilt dashboard; none if it is not installed. A list that cannot be read is a defect. */
-export const prebuiltDashboard = Effect.firstSuccessOf(places.map(read)).pipe(
+export const prebuiltDashboard = read.pipe(
   Effect.matchEffect({
     onFailure: () => Effect.succeed<ReadonlyArray<EmbeddedFile>>([]),
     onSuccess: ({ folder, text }) =>

@@ -11,7 +11,9 @@ import { compileLibrary } from "../../scripts/packages/Library.ts"
 import { libraryPackages } from "../../scripts/packages/LibraryPackages.ts"
 import { applicationWorks, clientIsSmall, pageWorks, withExample } from "./Outside.ts"
 import { packed, project, type Runtime as JavaScriptRuntime, runtimes, succeeded } from "./Project.ts"
-import { demoWorks, docsCompile, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
+import { declarationsHaveSources } from "./DeclarationMaps.ts"
+import { readmesInstall, readmesRun } from "./Readmes.ts"
+import { demoWorks, docsCompile, sameLines, typesAreClean } from "./Steps.ts"
 
 class PackagesFailed extends Schema.TaggedError<PackagesFailed>()("PackagesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -75,6 +77,8 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
   if (!short) yield* step("Bun: the demonstration", demoWorks(onBun, bun, splitProgram))
   const behaved = yield* step("Bun: behaviour of the listener", succeeded(root, bun, [behaviour]))
   yield* step("Bun: an application of an outsider", applicationWorks(onBun, [bun]))
+  yield* step("Bun: the programs of the READMEs", readmesRun(onBun, [bun]))
+  yield* step("declarations lead to their sources", declarationsHaveSources(onBun))
   yield* step("Chromium: a page of an outsider", pageWorks(onBun))
   yield* step("the client takes less than 90 KB of a page", clientIsSmall(onBun))
   yield* step("the code of docs/embedding.md", docsCompile(library))
@@ -101,13 +105,15 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
       )
     )
     yield* step(`${runtime.name}: an application of an outsider`, applicationWorks(folder, [node, ...plain]))
+    if (!short) {
+      yield* step(`${runtime.name}: each README installs and runs`, readmesInstall(tarballs, [node, ...plain]))
+    }
     yield* step(`${runtime.name}: the demonstration`, demoWorks(folder, node, splitProgram))
     if (!short) {
       const live = [`SVC_TEST_NODE=${node}`, bun, "test", "--timeout", "180000", "./test/live"]
       yield* step(`${runtime.name}: live streams across crashes`, succeeded(root, "env", live))
     }
   }
-  if (!short) yield* step("the package of the whole", wholeWorks(root))
   if (failed.length > 0) return yield* new PackagesFailed({ message: `Failed: ${failed.join(", ")}` })
 })
 

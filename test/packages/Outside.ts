@@ -4,14 +4,6 @@ import { ControlPlane, InstallPlans, Runs } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { StepFailed, succeeded } from "./Project.ts"
 
-/** The package names that a separate project uses in place of the checkout examples' imports. */
-const packageNames: ReadonlyArray<readonly [RegExp, string]> = [
-  [/(["'])svc\/testing\1/g, '"@svc-dev/server/testing"'],
-  [/(["'])svc\/client\1/g, '"@svc-dev/client"'],
-  [/(["'])svc\1/g, '"@svc-dev/server"'],
-  [/(["'])\.\.\/\.\.\/\.\.\/examples\/embedded\//g, "$1./"]
-]
-
 /** Copies the embedded example into a project. */
 export const withExample = Effect.fn("withExample")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
@@ -19,8 +11,8 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   const example = ["Application.ts", "Deployments.ts", "Policy.ts"].map((name) => `examples/embedded/${name}`)
   for (const file of [...example, "test/packages/project/OutsideMain.ts"]) {
     const text = yield* files.readFileString(path.join(root, file))
-    const renamed = packageNames.reduce((changed, [name, other]) => changed.replaceAll(name, other), text)
-    yield* files.writeFileString(path.join(folder, path.basename(file)), renamed)
+    const beside = text.replaceAll("../../../examples/embedded/", "./")
+    yield* files.writeFileString(path.join(folder, path.basename(file)), beside)
   }
 })
 
@@ -36,7 +28,7 @@ export const applicationWorks = Effect.fn("applicationWorks")(function* (
 })
 
 /** An applied Run in a control plane. */
-const applied = Effect.gen(function* () {
+export const applied = Effect.gen(function* () {
   const { repository, workspace } = yield* TestControlPlane
   const installs = yield* InstallPlans
   const runs = yield* Runs

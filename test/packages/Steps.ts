@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
 import { embeddingBlocks, faultsAgainst } from "../examples/support/EmbeddingBlocks.ts"
-import { ended, packed, project, runtimes, StepFailed, succeeded } from "./Project.ts"
+import { ended, StepFailed, succeeded } from "./Project.ts"
 
 const compilerOptions = {
   target: "ES2024",
@@ -58,33 +58,6 @@ export const docsCompile = Effect.fn("docsCompile")(function* (library: string) 
 /** The whole demonstration, with this machine's tool. */
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
-
-/** `npm pack` at the root produces a single package with everything, under the product's name. */
-export const wholeWorks = Effect.fn("wholeWorks")(function* (root: string) {
-  const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const [tarball = ""] = yield* packed([root], yield* files.makeTempDirectoryScoped({ prefix: "svc-whole-" }))
-  const folder = yield* project([runtimes[1].install, "effect@4.1.0", tarball], [])
-  const node = path.join(folder, runtimes[1].program)
-  yield* demoWorks(folder, node, "node_modules/svc/dist/library/src/Main.js")
-  yield* files.writeFileString(path.join(folder, "Whole.mjs"), wholeProgram)
-  const found = yield* succeeded(folder, node, ["--disable-warning=ExperimentalWarning", "Whole.mjs"])
-  if (found.trim() !== "200 true") return yield* new StepFailed({ message: found })
-})
-
-const wholeProgram = `
-import { Context, Effect, Layer } from "effect"
-import { ControlPlane, Runs } from "svc"
-import * as client from "svc/client"
-import { Run } from "svc/schema"
-import { layer } from "svc/testing"
-const program = Effect.gen(function* () {
-  const { baseUrl } = Context.get(yield* Layer.build(layer({ settings: { log: "error" } })), ControlPlane)
-  const { status } = yield* Effect.promise(() => fetch(baseUrl + "/sign-in", { headers: { connection: "close" } }))
-  process.stdout.write(status + " " + (Runs === client.Runs && Run !== undefined))
-}).pipe(Effect.scoped)
-await Effect.runPromise(program)
-`
 
 /** Requests that Node's parser refuses differently from Bun's. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])

@@ -11,16 +11,16 @@ export const embeddingBlocks = Effect.gen(function* () {
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => (block === undefined ? [] : [block]))
 })
 
-/** The modules `svc`, `svc/client` and `svc/testing` in a folder of sources or declarations. */
+/** The published names of the modules in a folder of sources or declarations. */
 const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {
     noUnusedLocals: false,
     plugins: [],
     paths: {
-      svc: [join(folder, `src/index${extension}`)],
-      "svc/client": [join(folder, `src/client/index${extension}`)],
-      "svc/testing": [join(folder, `src/testing/index${extension}`)]
+      "@svc-dev/server": [join(folder, `src/index${extension}`)],
+      "@svc-dev/client": [join(folder, `src/client/index${extension}`)],
+      "@svc-dev/server/testing": [join(folder, `src/testing/index${extension}`)]
     }
   },
   include: ["blocks"]
@@ -29,7 +29,7 @@ const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
 const nameOf = (index: number) => `Block${index + 1}.ts`
 
 /** Omits something required: a compiler that finds no error here has checked nothing. */
-const faulty = 'import { layer } from "svc"\nexport const plane = layer({ dataDir: "./plane" })\n'
+const faulty = 'import { layer } from "@svc-dev/server"\nexport const plane = layer({ dataDir: "./plane" })\n'
 
 /**
  * Compiles each block as a separate module against the library in a folder, under this repository's strict options. Returns the

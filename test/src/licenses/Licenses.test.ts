@@ -4,10 +4,12 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
+import { compileLibrary } from "../../../scripts/packages/Library.ts"
+import { libraryPackages } from "../../../scripts/packages/LibraryPackages.ts"
 import { licenseProblem } from "../../../src/licenses/AllowedLicenses.ts"
 import { packagesOf, programs } from "../../../src/licenses/BundledPackages.ts"
 import { collectLicenses, goModulesOf } from "../../../src/licenses/CollectLicenses.ts"
-import { LicenseReportJson, reportText, thirdPartyFile } from "../../../src/licenses/LicenseReport.ts"
+import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseReport.ts"
 import { licenseList } from "../../../src/licenses/Licenses.ts"
 import { suite } from "../../support/Effect.ts"
 
@@ -17,27 +19,11 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
-/** Builds the library as for `npm pack`, once for all tests that examine it. */
-const builtLibrary = Effect.runSync(
-  Effect.cached(
-    Effect.gen(function* () {
-      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-      const quick = ChildProcess.make("node", ["scripts/bun.mjs", "scripts/library.ts", "--quick"], {
-        cwd: root,
-        extendEnv: true
-      })
-      expect(Number(yield* spawner.exitCode(quick))).toBe(0)
-    }).pipe(Effect.provide(NodeServices.layer))
-  )
-)
-
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 tests.live("every bundled package has its licence text, and an allowed licence", () =>
   Effect.gen(function* () {
-    const files = yield* FileSystem.FileSystem
-    yield* builtLibrary
-    const report = yield* decodeReport(yield* files.readFileString(`${root}/dist/library/${licenseList}`))
+    const report = yield* collectLicenses(root)
     const licenses = new Map(report.components.map(({ license, name }) => [name, license]))
     for (const [name, license] of [
       ["@cdktn/hcl2json", "MPL-2.0"],
@@ -74,8 +60,7 @@ tests.live("every bundled package has its licence text, and an allowed licence",
       const texts = report.components.find(({ name }) => name === `${library}, in Bun`)?.texts ?? []
       expect([library, texts.map(({ text }) => text).join("\n")]).toEqual([library, expect.stringContaining(words)])
     }
-    const printed = yield* files.readFileString(`${root}/${thirdPartyFile}`)
-    expect(printed).toBe(reportText(report))
+    const printed = reportText(report)
     for (const { name, texts, version } of report.components) {
       expect(printed).toContain(`${name} ${version}`)
       for (const { text } of texts) expect(printed).toContain(text.trim())
@@ -187,40 +172,37 @@ tests.live("packages are identified by their innermost folder, and Go modules by
 )
 
 tests.live(
-  "the npm package contains the licence, the notice and third-party notices, and so does the image",
+  "the server's package contains its licence, the notice and the licences of what it depends on, and so does the image",
   () =>
     Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const files = yield* FileSystem.FileSystem
-      const { prepack }: { readonly prepack: string } = JSON.parse(
-        yield* files.readFileString(`${root}/package.json`)
-      ).scripts
-      expect(prepack).toBe("node scripts/bun.mjs scripts/library.ts")
-      yield* builtLibrary
+      yield* files.makeDirectory(`${root}/dist/test`, { recursive: true })
+      const folder = yield* files.makeTempDirectoryScoped({ directory: `${root}/dist/test`, prefix: "licenses-" })
+      yield* compileLibrary(root, `${folder}/library`, { declarations: false })
+      yield* libraryPackages(root, `${folder}/library`, folder)
       const handle = yield* spawner.spawn(
-        ChildProcess.make("npm", ["pack", "--dry-run", "--json", "--offline", "--ignore-scripts"], {
-          cwd: root,
+        ChildProcess.make("npm", ["pack", "--dry-run", "--json", "--offline"], {
+          cwd: `${folder}/server`,
           extendEnv: true
         })
       )
       const [output] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.stdout)), handle.exitCode])
       const [packed] = JSON.parse(output)
       const names = packed.files.map(({ path }: { readonly path: string }) => path)
-      for (const name of [
-        "LICENSE",
-        "NOTICE",
-        "THIRD-PARTY-LICENSES.txt",
-        "licenses/MPL-2.0.txt",
-        "dist/library/src/Main.js"
-      ]) {
+      for (const name of ["LICENSE", "NOTICE", "README.md", `dist/${licenseList}`, "dist/src/Main.js"]) {
         expect(names).toContain(name)
       }
       expect(
-        names.filter((name: string) => /^(?:test|scripts)\//.test(name) || /^dist\/.*(?<!\.d)\.tsx?$/.test(name))
+        names.filter(
+          (name: string) => /^(?:dist\/)?(?:test|scripts)\//.test(name) || /^dist\/.*(?<!\.d)\.tsx?$/.test(name)
+        )
       ).toEqual([])
+      const report = yield* decodeReport(yield* files.readFileString(`${folder}/server/dist/${licenseList}`))
+      expect(report.components.map(({ name }) => name)).toContain("@cdktn/hcl2json")
       const image = yield* files.readFileString(`${root}/docs/operations/Containerfile`)
       expect(image).toContain("COPY dist/LICENSE dist/NOTICE dist/THIRD-PARTY-LICENSES.txt /usr/share/doc/svc/")
-    }),
-  // It builds the library first.
+    }).pipe(Effect.scoped),
+  // It compiles the library first.
   240_000
 )
