@@ -7,7 +7,7 @@ const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.join(import.meta.dirname, "..")
-  yield* fs.writeFileString(path.join(root, "docs", "actors.md"), actorsPage(folderImports(root)))
+  yield* fs.writeFileString(path.join(root, "docs", "builders", "actors.md"), actorsPage(folderImports(root)))
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))

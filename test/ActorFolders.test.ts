@@ -34,6 +34,6 @@ describe("the floors of actors/", () => {
   })
 
   test("are listed in the documentation", () => {
-    expect(readFileSync(join(root, "docs", "actors.md"), "utf8")).toBe(actorsPage(imports))
+    expect(readFileSync(join(root, "docs", "builders", "actors.md"), "utf8")).toBe(actorsPage(imports))
   })
 })

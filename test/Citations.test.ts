@@ -63,10 +63,12 @@ const headingsOf = (path: string): ReadonlyArray<Heading> => {
     })
 }
 
-const specification = headingsOf("docs/specification.md")
-const design = headingsOf("docs/design.md")
-const decisions = files.flatMap((path) => /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1] ?? [])
-const attacks = new Set([...read("docs/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id))
+const specification = headingsOf("docs/builders/specification.md")
+const design = headingsOf("docs/builders/design.md")
+const decisions = files.flatMap((path) => /^docs\/builders\/decisions\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1] ?? [])
+const attacks = new Set(
+  [...read("docs/builders/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id)
+)
 
 /** The rules in a section, from its numbered list or its prose: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
@@ -164,19 +166,7 @@ describe("every link on a page resolves", () => {
  * Pages for builders name files in the tree, so moving a file breaks the page. Other pages in `docs/` name files on the user's
  * machine.
  */
-const builderPages = pages.filter(
-  (path) =>
-    path.startsWith("docs/decisions/") ||
-    [
-      "CONTRIBUTING.md",
-      "docs/architecture.md",
-      "docs/design.md",
-      "docs/glossary.md",
-      "docs/main-job.md",
-      "docs/newcomer-questions.md",
-      "docs/specification.md"
-    ].includes(path)
-)
+const builderPages = pages.filter((path) => path.startsWith("docs/builders/") || path === "CONTRIBUTING.md")
 
 describe("every file named by a page for builders exists", () => {
   test.each(builderPages.map((path) => [path] as const))("%s", (path) => {

@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
  * The floors of `actors/`, lowest first, each with its purpose and the folders of concepts in it. A file imports only from its
- * own floor and from floors listed before it; this list is the only place that defines the order. `docs/actors.md` is generated
+ * own floor and from floors listed before it; this list is the only place that defines the order. `docs/builders/actors.md` is generated
  * from it.
  */
 export const actorFloors: ReadonlyArray<
@@ -140,7 +140,7 @@ export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArr
     .map(({ file, target }) => `actors/${file} -> actors/${target}`)
 }
 
-/** Generates the page `docs/actors.md`. */
+/** Generates the page `docs/builders/actors.md`. */
 export const actorsPage = (imports: ReadonlyArray<FolderImport>): string => {
   const arrows = new Map<string, Set<string>>(floorNames.map((name) => [name, new Set()]))
   for (const { file, target } of imports)

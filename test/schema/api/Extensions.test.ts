@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-const page = readFileSync(new URL("../../../docs/specification.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/builders/specification.md", import.meta.url), "utf8")
 /** Ignores the names of path parameters. */
 const shape = (route: string) => route.replace(/\{\w+\}|:\w+/g, "{}")
 /** The rows of the endpoint tables in the specification. */
