@@ -1,11 +1,11 @@
 // Loaded by an agent that runs from a compiled binary: the binary also runs its sandboxes and its guard.
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
 import { confineArgument, guardArgument } from "./BinaryArguments.ts"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"
-import { commandLine, teardown } from "./cli/CommandLine.ts"
+import { commandLine } from "./cli/CommandLine.ts"
+import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
 import { lasting } from "./LastingProcess.ts"
 import { ownProgram } from "./OwnProgram.ts"
@@ -16,7 +16,4 @@ const binary = Layer.mergeAll(
   Layer.succeed(GuardCommand, { program: ownProgram(), args: [guardArgument] })
 )
 
-NodeRuntime.runMain(lasting(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))), {
-  disableErrorReporting: true,
-  teardown: teardown(args)
-})
+runMain(args, lasting(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))))

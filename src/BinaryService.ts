@@ -1,10 +1,10 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { SyncProcessCommand } from "../runner/snapshot/SyncProcessCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
 import { confineArgument, syncArgument } from "./BinaryArguments.ts"
 import { SvcCommand } from "./backup/SvcCommand.ts"
-import { run, teardown } from "./cli/Run.ts"
+import { run } from "./cli/Run.ts"
+import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
 import { lasting } from "./LastingProcess.ts"
@@ -21,8 +21,5 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): 
     Layer.succeed(SyncProcessCommand, { program: ownProgram(), args: [syncArgument] }),
     Layer.succeed(ConfinementCommand, { program: ownProgram(), args: [confineArgument] })
   )
-  NodeRuntime.runMain(lasting(run(args)).pipe(Effect.provide(Layer.merge(platform, binary))), {
-    disableErrorReporting: true,
-    teardown: teardown(args)
-  })
+  runMain(args, lasting(run(args)).pipe(Effect.provide(Layer.merge(platform, binary))))
 }

@@ -1,13 +1,10 @@
 // Loaded by commands that are clients of a server, see `cli/ClientCommandNames.ts`.
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { clientSvc } from "./cli/ClientRoot.ts"
-import { commandLine, teardown } from "./cli/CommandLine.ts"
+import { commandLine } from "./cli/CommandLine.ts"
+import { runMain } from "./cli/RunMain.ts"
 import { plainPlatform } from "./composition/PlainPlatform.ts"
 
 const args = process.argv.slice(2)
 
-NodeRuntime.runMain(commandLine(clientSvc)(args).pipe(Effect.provide(plainPlatform)), {
-  disableErrorReporting: true,
-  teardown: teardown(args)
-})
+runMain(args, commandLine(clientSvc)(args).pipe(Effect.provide(plainPlatform)))

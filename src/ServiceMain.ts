@@ -1,15 +1,9 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
-import { run, teardown } from "./cli/Run.ts"
+import { run } from "./cli/Run.ts"
+import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
 import { compileSchemas, onceStarted } from "./SchemaCompilation.ts"
 
 const args = process.argv.slice(2)
 
-NodeRuntime.runMain(
-  Effect.forkChild(onceStarted(compileSchemas)).pipe(Effect.andThen(run(args)), Effect.provide(platform)),
-  {
-    disableErrorReporting: true,
-    teardown: teardown(args)
-  }
-)
+runMain(args, Effect.forkChild(onceStarted(compileSchemas)).pipe(Effect.andThen(run(args)), Effect.provide(platform)))

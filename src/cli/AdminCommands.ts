@@ -5,7 +5,7 @@ import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
-import { jsonFlag, print } from "./Output.ts"
+import { jsonFlag, print, printSecret } from "./Output.ts"
 import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
 import { newPassword, passwordFlag } from "./Password.ts"
 import { operatorsCommand } from "./OperatorsCommand.ts"
@@ -79,11 +79,13 @@ const createToken = Command.make(
     }
     const created = yield* withAccounts(settings, (accounts) => accounts.createToken(request))
     const secret = Redacted.value(created.secret)
-    yield* print(
+    const printed = print(
       json,
       { token: secret, token_record: created.token },
       `${secret}\nThis is the only time that the token is shown. It expires at ${created.token.expires_at ?? "no time"}.`
     )
+    // Only its owner ends it.
+    yield* printSecret(printed, `token ${created.token.token_id}`, Effect.fail("no such command"))
   })
 ).pipe(Command.withDescription("Create a personal access token and print its secret once"))
 

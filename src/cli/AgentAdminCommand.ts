@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import { OperatorReleases } from "../operator/Operator.ts"
 import type { AgentChange } from "../operator/PoolCommands.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { CommandFailed, jsonFlag, print, printSecret } from "./Output.ts"
 import { withPools } from "./PoolCommand.ts"
 import { releasedText } from "./ReleasedText.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
@@ -64,7 +64,11 @@ const tokenCommand = Command.make(
     const lifetimeSeconds = Duration.toSeconds(Duration.seconds(Number(count) * seconds))
     const issued = yield* withPools(settings, ({ token }) => token({ pool, uses, lifetimeSeconds }))
     const secret = Redacted.value(issued.secret)
-    yield* print(json, { id: issued.id, token: secret, expiresAt: issued.expiresAt }, secret)
+    yield* printSecret(
+      print(json, { id: issued.id, token: secret, expiresAt: issued.expiresAt }, secret),
+      "token",
+      withPools(settings, ({ changeAgent }) => changeAgent({ word: "revoke-token", id: issued.id }))
+    )
     if (json) return
     // Kept out of the output, which becomes an agent's token file.
     yield* Console.error(

@@ -4,13 +4,15 @@ import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/err
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { CommandFailed, jsonLine, PlanWaits } from "./Output.ts"
+import { CommandFailed, jsonLine, OutputFailed, PlanWaits } from "./Output.ts"
 import { presentation } from "./Presentation.ts"
 import { terminalText } from "./remote/TerminalText.ts"
 
 const usageExitCode = 2
 const failureExitCode = 1
-const interruptedExitCode = 130
+/** As a shell reports a program that such a signal ended. */
+const stoppedExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+export type StopSignal = keyof typeof stoppedExitCodes
 
 const messageOf = (error: unknown): string => {
   if (isStorageFull(error)) return storageFullAtStart
@@ -31,15 +33,26 @@ const exitCodeOf = (failure: unknown): number => {
   return typeof code === "number" ? code : failureExitCode
 }
 
+/** What ended a command. Output that is printed without regard for failures may still fail. */
+const failureOf = (cause: Cause.Cause<unknown>): unknown => {
+  const unwritten = cause.reasons.find((reason) => Cause.isDieReason(reason) && reason.defect instanceof OutputFailed)
+  return (
+    cause.reasons.find(Cause.isFailReason)?.error ??
+    (unwritten !== undefined && Cause.isDieReason(unwritten) ? unwritten.defect : undefined)
+  )
+}
+
 /** Reports on standard error why a command failed, unless its printed result has already done so. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   // A full disk may end any step, also one that expects no failure: neither its stack nor its SQL is of use.
   const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
-  const failure =
-    cause.reasons.find(Cause.isFailReason)?.error ??
-    (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
-  const isReported = failure instanceof PlanWaits || (failure instanceof CommandFailed && failure.reported === true)
+  const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
+  const isReported =
+    failure instanceof PlanWaits ||
+    (failure instanceof CommandFailed && failure.reported === true) ||
+    // Whoever reads a pipe has read enough.
+    (failure instanceof OutputFailed && failure.errno === "EPIPE")
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))
   return Console.error(
@@ -64,19 +77,20 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   }
 }
 
-/** Commands that run until they are stopped. */
-const isServing = ([name, next]: ReadonlyArray<string>) => name === "serve" || (name === "agent" && next !== "doctor")
+/** Whether a command runs until it is stopped. */
+export const isServing = ([name, next]: ReadonlyArray<string>) =>
+  name === "serve" || (name === "agent" && next !== "doctor")
 
 /**
  * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes come from the
  * failure (3 a plan is waiting for approval, 4 to 7 refusals by a server). A server that stops on request has succeeded.
  */
 export const teardown =
-  (args: ReadonlyArray<string>): Runtime.Teardown =>
+  (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
   (exit, onExit) => {
     if (Exit.isSuccess(exit)) return onExit(0)
-    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(isServing(args) ? 0 : interruptedExitCode)
-    const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
+    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(isServing(args) ? 0 : stoppedExitCodes[signal()])
+    const failure = failureOf(exit.cause)
     if (failure instanceof SettingsRefused) return onExit(usageExitCode)
     if (!CliError.isCliError(failure)) return onExit(exitCodeOf(failure))
     return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)

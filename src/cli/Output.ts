@@ -1,4 +1,4 @@
-import { Console, type Effect, Runtime, Schema } from "effect"
+import { Console, Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
 
@@ -24,9 +24,42 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
 /** One line of JSON, in which a terminal shows invisible characters as escapes. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
+/** Standard output did not take the result, so whoever reads it has part of it at most: exit code 1. */
+export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
+  message: Schema.String,
+  /** The system's name of the error, such as `ENOSPC`. */
+  errno: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+/** Prints to standard output, and fails unless everything was written. */
+export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
+  Effect.catchDefect(Console.log(text), (defect) =>
+    defect instanceof OutputFailed ? Effect.fail(defect) : Effect.die(defect)
+  )
+
 /** Prints the result of a command, with invisible characters spelled out: for programs with `--json`, otherwise for people. */
-export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
-  Console.log(json ? jsonLine(value) : visibleText(text))
+export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
+  printLine(json ? jsonLine(value) : visibleText(text))
+
+/**
+ * Prints a secret that is shown only once. If it cannot be written, nobody has read it: `withdraw` ends it, and the command fails.
+ */
+export const printSecret = <E, R>(
+  printed: Effect.Effect<void, OutputFailed>,
+  what: string,
+  withdraw: Effect.Effect<unknown, E, R>
+) =>
+  Effect.catchTag(printed, "OutputFailed", ({ message }) =>
+    withdraw.pipe(
+      Effect.match({
+        onSuccess: () => `${message} Nobody has seen the ${what}, so it was withdrawn. Run the command again.`,
+        onFailure: () => `${message} Nobody has seen the ${what}, which counts: end it, and run the command again.`
+      }),
+      Effect.flatMap((text) => new CommandFailed({ message: text }))
+    )
+  )
 
 /** Fails a command whose printed result is the refusal. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

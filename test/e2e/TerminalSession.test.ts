@@ -44,4 +44,16 @@ describe.skipIf(isUnfit)("what a token may not do", () => {
       ])
     }).pipe(Effect.provide(services))
   )
+
+  it.live("a token that could not be written is withdrawn, since nobody has seen it", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* person
+      const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)
+      expect([unread.code, unread.error]).toEqual([1, expect.stringContaining("so it was withdrawn")])
+      const listed = yield* shell.run(`echo '${personPassword}' | svc token list --password-stdin --json`)
+      const { tokens } = JSON.parse(listed.out)
+      const ci = tokens.find(({ name }: { readonly name: string }) => name === "ci")
+      expect(ci.revoked_at).toEqual(expect.any(String))
+    }).pipe(Effect.provide(services))
+  )
 })

@@ -1,12 +1,13 @@
-import { Effect, FileSystem, Schedule } from "effect"
+import { Effect, FileSystem } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { RunId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { mostStateBytes } from "../../../schema/records/StateUploadLimits.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, PlanWaits, print, refused } from "../Output.ts"
 import { onServer, Remote } from "../remote/Remote.ts"
-import { workspaceFlags } from "../remote/RemoteFlags.ts"
+import { waitTimeoutFlag, workspaceFlags } from "../remote/RemoteFlags.ts"
+import { awaitRun } from "../remote/RunEnd.ts"
+import { patiently } from "../remote/Patience.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
 import { installFlags, installRequest, plannedInstall } from "../install/InstallRequest.ts"
 
@@ -15,6 +16,7 @@ const failed = (message: string) => new CommandFailed({ message })
 const flags = {
   ...workspaceFlags,
   ...installFlags,
+  waitTimeout: waitTimeoutFlag,
   source: Flag.String("source").pipe(
     Flag.withDescription("Git address of the module's repository"),
     Flag.withMetavar("url")
@@ -34,17 +36,6 @@ const stateOf = Effect.fnUntraced(function* (file: string) {
   const { size } = yield* files.stat(file)
   if (size > BigInt(mostStateBytes)) return yield* failed(`${file} is larger than ${mostStateBytes} bytes.`)
   return new Uint8Array(yield* files.readFile(file))
-})
-
-const pollEvery = Schedule.spaced("500 millis")
-
-const settledRun = Effect.fnUntraced(function* (runId: RunId) {
-  const client = yield* SvcClient
-  const { run } = yield* Effect.repeat(client.runs.read({ params: { runId } }), {
-    until: (answer) => answer.run.status !== "queued" && answer.run.status !== "running",
-    schedule: pollEvery
-  })
-  return run
 })
 
 const summaryOf = ({ error, planSummary, status }: Run): string => {
@@ -81,9 +72,11 @@ export const adoptCommand = Command.make(
       const created = yield* client.installPlans.create({ params, headers: key(), payload })
       const { capsuleId, planRunId } = yield* plannedInstall(
         created.installPlan,
-        "The state was not taken over, and nothing was created:"
+        "The state was not taken over, and nothing was created:",
+        given.waitTimeout
       )
-      const run = yield* settledRun(planRunId)
+      const plan = yield* patiently(client.runs.read({ params: { runId: planRunId } }))
+      const run = yield* awaitRun(plan.run, given.waitTimeout, json)
       const review = `${origin}/w/${workspace.handle}/runs/${planRunId}`
       yield* print(
         json,

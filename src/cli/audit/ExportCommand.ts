@@ -1,9 +1,9 @@
-import { Console, Effect, FileSystem, Option, Stream } from "effect"
+import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { exportAll, exportChain } from "../../../actors/base/audit/AuditExport.ts"
 import { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AskedTime } from "../../../schema/records/Primitives.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { CommandFailed, jsonFlag, print, printLine } from "../Output.ts"
 import { dataFlags, settingsOf } from "../SettingFlags.ts"
 import { withAuditDatabase } from "./AuditDatabase.ts"
 
@@ -87,7 +87,7 @@ export const exportCommand = Command.make(
         : exportAll(filter)
     ).pipe(Stream.tap(() => Effect.sync(() => void events++)))
     if (Option.isNone(output)) {
-      const printed = Stream.runForEachArray(lines, (page) => Console.log(page.join("").trimEnd()))
+      const printed = Stream.runForEachArray(lines, (page) => printLine(page.join("").trimEnd()))
       return yield* withAuditDatabase(settings, printed)
     }
     const file = output.value

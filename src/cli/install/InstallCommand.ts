@@ -1,7 +1,8 @@
-import { Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { planFlags, planned } from "../remote/PlanCommands.ts"
+import { patiently } from "../remote/Patience.ts"
 import { progress } from "../remote/Progress.ts"
 import { onServer } from "../remote/Remote.ts"
 import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
@@ -25,9 +26,15 @@ export const installCommand = Command.make(
       const headers = yield* keyHeaders(given.idempotencyKey)
       const created = yield* client.installPlans.create({ params: { workspaceId: workspace.id }, headers, payload })
       if (!given.json) yield* progress(`Reading ${given.url} ...`)
-      const { planRunId } = yield* plannedInstall(created.installPlan, "The module was not installed:")
-      const { run } = yield* client.runs.read({ params: { runId: planRunId } })
-      yield* planned(run, given)
+      const begun = yield* Clock.currentTimeMillis
+      const { planRunId } = yield* plannedInstall(
+        created.installPlan,
+        "The module was not installed:",
+        given.waitTimeout
+      )
+      const { run } = yield* patiently(client.runs.read({ params: { runId: planRunId } }))
+      const spent = (yield* Clock.currentTimeMillis) - begun
+      yield* planned(run, { ...given, waitTimeout: Option.map(given.waitTimeout, (most) => Math.max(0, most - spent)) })
     }).pipe(onServer(given))
   )
 ).pipe(

@@ -5,6 +5,7 @@ import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed } from "../Output.ts"
 import { inputText, refuseRoundedNumbers } from "../remote/InputText.ts"
+import { patiently, waitAtMost } from "../remote/Patience.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
@@ -63,12 +64,17 @@ export const installRequest = Effect.fn("installRequest")(function* (url: string
 const pollEvery = Schedule.spaced("500 millis")
 
 /** Waits until the install has a plan; if it stops without one, fails with the reasons. */
-export const plannedInstall = Effect.fn("plannedInstall")(function* (created: InstallPlan, stopped: string) {
+export const plannedInstall = Effect.fn("plannedInstall")(function* (
+  created: InstallPlan,
+  stopped: string,
+  timeout: Option.Option<number>
+) {
   const client = yield* SvcClient
-  const { installPlan } = yield* Effect.repeat(client.installPlans.read({ params: { installPlanId: created.id } }), {
+  const read = patiently(client.installPlans.read({ params: { installPlanId: created.id } }))
+  const { installPlan } = yield* Effect.repeat(read, {
     until: (answer) => answer.installPlan.nextAction !== "reconcile",
     schedule: pollEvery
-  })
+  }).pipe(waitAtMost(timeout, "The install", "svc run list"))
   const { capsuleId, diagnostics, planRunId } = installPlan
   if (planRunId !== undefined && capsuleId !== undefined) return { capsuleId, planRunId }
   const reasons = diagnostics.map(({ code, message }) => `  ${message} [${code}]`)

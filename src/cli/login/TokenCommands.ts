@@ -2,7 +2,7 @@ import { Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { AccountToken } from "../../../schema/records/AccountToken.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { print, printSecret } from "../Output.ts"
 import { onServer, Remote } from "../remote/Remote.ts"
 import { serverFlags, workspaceFlags } from "../remote/RemoteFlags.ts"
 import { rowsText, timeText } from "../remote/Rows.ts"
@@ -74,14 +74,15 @@ const createCommand = Command.make(
       const workspace = given.bound ? { workspace_id: (yield* workspaceNamed(given.workspace)).id } : {}
       const expires = Option.match(given.expires, { onNone: () => ({}), onSome: (at) => ({ expires_at: at }) })
       const scopes = given.scope.length === 0 ? ["read"] : given.scope
-      const made = yield* asPerson(given)(
+      yield* asPerson(given)(
         Effect.gen(function* () {
           const { accountTokens } = yield* SvcClient
-          return yield* accountTokens.create({ payload: { name: given.name, scopes, ...workspace, ...expires } })
+          const made = yield* accountTokens.create({ payload: { name: given.name, scopes, ...workspace, ...expires } })
+          const revoke = accountTokens.revoke({ params: { tokenId: made.token_record.token_id } })
+          // The token is the whole output, so that a script can store it.
+          yield* printSecret(print(given.json, made, made.token), "token", revoke)
         })
       )
-      // The token is the whole output, so that a script can store it.
-      yield* print(given.json, made, made.token)
     }).pipe(onServer(given))
   )
 ).pipe(

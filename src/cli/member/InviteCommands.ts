@@ -4,7 +4,7 @@ import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { print, printSecret } from "../Output.ts"
 import { allPages } from "../remote/Pages.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
@@ -43,7 +43,7 @@ const createCommand = Command.make(
       const { handle, id: workspaceId } = yield* workspaceNamed(given.workspace)
       const email = Option.match(given.email, { onNone: () => ({}), onSome: (address) => ({ email: address }) })
       const made = yield* invitations.create({ params: { workspaceId }, payload: { role: given.role, ...email } })
-      yield* print(
+      const printed = print(
         given.json,
         made,
         [
@@ -52,6 +52,8 @@ const createCommand = Command.make(
           ...(made.mailed === true ? ["A mail with a link of its own is on its way."] : [])
         ].join("\n")
       )
+      const revoke = invitations.revoke({ params: { workspaceId, invitationId: made.invitation.id } })
+      yield* printSecret(printed, "link", revoke)
     }).pipe(onServer(given))
   )
 ).pipe(

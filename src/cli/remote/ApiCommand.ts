@@ -1,8 +1,8 @@
-import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClientRequest } from "effect/http"
 import { repeatedWhereSafe } from "../../client/SafeRepeat.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, printLine } from "../Output.ts"
 import { inputText, refuseRoundedNumbers } from "./InputText.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { refusal, RefusedAnswer } from "./RemoteFailed.ts"
@@ -55,16 +55,13 @@ export const apiCommand = Command.make(
   },
   Effect.fn("api")((given) =>
     Effect.gen(function* () {
-      const { origin, token } = yield* Remote
-      const client = repeatedWhereSafe(yield* HttpClient.HttpClient)
+      const { client: signed, origin } = yield* Remote
+      const client = repeatedWhereSafe(signed)
       const path = given.path.includes(placeholder)
         ? given.path.replaceAll(placeholder, (yield* workspaceNamed(given.workspace)).id)
         : given.path
       const url = yield* addressOf(origin, path)
-      const bare = HttpClientRequest.make(given.method)(url).pipe(
-        HttpClientRequest.bearerToken(Redacted.value(token)),
-        HttpClientRequest.acceptJson
-      )
+      const bare = HttpClientRequest.acceptJson(HttpClientRequest.make(given.method)(url))
       const hasBody = given.method !== "GET" && given.method !== "DELETE"
       const body = Option.isSome(given.input) ? yield* inputOf(given.input.value) : hasBody ? {} : undefined
       const withKey =
@@ -72,7 +69,7 @@ export const apiCommand = Command.make(
       const request = body === undefined ? withKey : yield* HttpClientRequest.bodyJson(withKey, body)
       const response = yield* client.execute(request)
       const text = yield* response.text
-      if (response.status < 400) return text === "" ? undefined : yield* Console.log(text)
+      if (response.status < 400) return text === "" ? undefined : yield* printLine(text)
       const { error } = yield* decodeRefusal(text)
       return yield* refusal(origin, { ...error, status: response.status })
     }).pipe(onServer(given))

@@ -1,8 +1,8 @@
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, jsonLine, print } from "../Output.ts"
+import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
 import { allPages } from "./Pages.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
@@ -126,8 +126,8 @@ const outputsCommand = Command.make(
         })
       }
       yield* given.json
-        ? Console.log(jsonLine(output))
-        : Console.log(given.raw ? valueText(output.value) : terminalText(valueText(output.value) ?? ""))
+        ? printLine(jsonLine(output))
+        : printLine(given.raw ? (valueText(output.value) ?? "") : terminalText(valueText(output.value) ?? ""))
     }).pipe(onServer(given))
   )
 ).pipe(

@@ -6,8 +6,7 @@ import { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
-import { addressOf, capsuleOfRun, planTitled, showPlan } from "./PlanShown.ts"
-import { progress } from "./Progress.ts"
+import { addressOf, capsuleOfRun, showPlan } from "./PlanShown.ts"
 import { onServer } from "./Remote.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
@@ -145,7 +144,6 @@ export const applyCommand = Command.make(
       const plan = yield* runNamed(given.plan, given.workspace, isApproved, "plan that is approved")
       const headers = yield* keyHeaders(given.idempotencyKey)
       const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })
-      if (!given.json) yield* progress(yield* planTitled(run))
       yield* planned(run, given)
     }).pipe(onServer(given))
   )

@@ -5,6 +5,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleCommands.ts"
+import { patiently } from "./Patience.ts"
 import { showEnd } from "./PlanShown.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
@@ -34,7 +35,7 @@ export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, w
   }
   const ended = yield* awaitRun(run, waitTimeout, json)
   if (json) yield* print(true, { run: ended }, "")
-  else yield* showEnd(ended)
+  else yield* patiently(showEnd(ended))
   if (ended.status === "waiting_approval" && !json) {
     yield* progress(`Approve it with \`svc approve ${ended.id}\`, then apply it with \`svc apply ${ended.id}\`.`)
   }

@@ -1,7 +1,8 @@
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
+import { printLine } from "../Output.ts"
 import { driftText, planText } from "./PlanText.ts"
 import { Remote } from "./Remote.ts"
 import { resultText } from "./RunEnd.ts"
@@ -24,7 +25,7 @@ export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
 /** Prints a plan in the form shown for review. */
 export const showPlan = Effect.fn("showPlan")(function* (run: Run) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* Console.log(planText(run, yield* planTitled(run), painter(canColor)))
+  yield* printLine(planText(run, yield* planTitled(run), painter(canColor)))
 })
 
 /** The public Outputs after an apply. */
@@ -52,7 +53,7 @@ export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   const outputs = yield* outputsOf(run)
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   const drift = run.type === "drift_check" ? driftText(run, painter(canColor)) : ""
-  yield* Console.log(
+  yield* printLine(
     [
       yield* planTitled(run),
       resultText(run),

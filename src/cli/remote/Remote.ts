@@ -1,6 +1,7 @@
-import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Context, Effect, Layer, Option, Redacted, Semaphore } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { clientEnv } from "../../settings/ClientSettings.ts"
-import { SvcClient } from "../../client/SvcClient.ts"
+import { makeClient, SvcClient } from "../../client/SvcClient.ts"
 import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts"
 import { givenToken } from "../GivenToken.ts"
 import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
@@ -15,7 +16,10 @@ export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
+    /** Valid now; `client` renews it in a command that outlasts it. */
     readonly token: Redacted.Redacted
+    /** Signs requests to the server, as long as the login lasts. */
+    readonly client: HttpClient.HttpClient
     /** Handle or id, unless a command names another Workspace. */
     readonly workspace: Option.Option<string>
   }
@@ -49,6 +53,28 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
   })
 })
 
+const unchanging = (token: Redacted.Redacted) => Effect.succeed(Effect.succeed(token))
+
+/**
+ * The access token of the login at the time of a request: it lasts for minutes, and a command may wait for hours. If it cannot be
+ * renewed, the server refuses the old one with the reason.
+ */
+const renewed = Effect.fnUntraced(function* (origin: string) {
+  const logins = yield* StoredLogins
+  const current = Effect.provideService(currentToken(origin), StoredLogins, logins)
+  let last: Redacted.Redacted = yield* current
+  // A refresh token works once.
+  const oneAtATime = yield* Semaphore.make(1)
+  return Effect.tap(current, (token) =>
+    Effect.sync(() => {
+      last = token
+    })
+  ).pipe(
+    Effect.catch(() => Effect.sync(() => last)),
+    oneAtATime.withPermits(1)
+  )
+})
+
 const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<Named, "context" | "server">) {
   const fromEnvironment = yield* Config.option(Config.String(clientEnv.url))
   const given = Option.orElse(server, () => fromEnvironment)
@@ -63,11 +89,15 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
         : yield* unnamed(only === undefined ? 0 : others.length + 1)
   const token = yield* Config.option(Config.Redacted(clientEnv.token))
   const workspace = yield* Config.option(Config.String(clientEnv.workspace))
+  const credential = Option.isSome(token)
+    ? yield* unchanging(yield* givenToken(clientEnv.token, Redacted.value(token.value)))
+    : yield* renewed(origin)
   return Remote.of({
     origin,
-    token: Option.isSome(token)
-      ? yield* givenToken(clientEnv.token, Redacted.value(token.value))
-      : yield* currentToken(origin),
+    token: yield* credential,
+    client: HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
+      Effect.map(credential, (current) => HttpClientRequest.bearerToken(request, current))
+    ),
     // A context's Workspace belongs to its server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>
@@ -82,10 +112,17 @@ const remoteLayer = (named: Named) =>
     Effect.map(chosen(named), (remote) =>
       Layer.merge(
         Layer.succeed(Remote, remote),
-        SvcClient.layer({ baseUrl: remote.origin, token: remote.token, retries: true })
+        Layer.effect(
+          SvcClient,
+          Effect.provideService(
+            makeClient({ baseUrl: remote.origin, retries: true }),
+            HttpClient.HttpClient,
+            remote.client
+          )
+        )
       )
     )
-  ).pipe(Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer)))
+  ).pipe(Layer.provide(Layer.mergeAll(StoredLogins.layer, StoredContexts.layer, FetchHttpClient.layer)))
 
 /** Provides a command with its server; refusals are reported in command-line terms. */
 export const onServer =

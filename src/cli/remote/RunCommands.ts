@@ -7,6 +7,7 @@ import { agentFacts } from "./AgentText.ts"
 import { showEnd } from "./PlanShown.ts"
 import { releaseCommand } from "./ReleaseCommand.ts"
 import { runArgument } from "./RunArgument.ts"
+import { patiently } from "./Patience.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
 import { waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
@@ -120,7 +121,7 @@ const watchCommand = Command.make(
       const run = yield* runNamed(given.run, given.workspace, any, "Run")
       const ended = yield* awaitRun(run, given.waitTimeout, given.json)
       if (given.json) yield* print(true, { run: ended }, "")
-      else yield* showEnd(ended)
+      else yield* patiently(showEnd(ended))
       yield* endOf(ended)
     }).pipe(onServer(given))
   )

@@ -1,16 +1,16 @@
-import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { Effect, type Option, Schedule, Schema, Stream } from "effect"
+import { HttpClient } from "effect/http"
 import { RunPhase, type RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, jsonLine, PlanWaits } from "../Output.ts"
+import { CommandFailed, jsonLine, PlanWaits, printLine } from "../Output.ts"
 import { agentEventText } from "./AgentText.ts"
 import { decisionLines } from "./DecisionText.ts"
-import { progress } from "./Progress.ts"
+import { patiently, waitAtMost } from "./Patience.ts"
+import { progress, Quiet } from "./Progress.ts"
 import { Remote } from "./Remote.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
@@ -35,8 +35,8 @@ const phaseOf = (phase: unknown): string => (isPhase(phase) ? phases[phase] : "w
 
 const phasesOf = (run: Run) =>
   Effect.gen(function* () {
-    const { origin, token } = yield* Remote
-    yield* followEvents({ baseUrl: origin, token }, run.id).pipe(
+    const { client, origin } = yield* Remote
+    yield* followEvents({ baseUrl: origin }, run.id).pipe(
       Stream.runForEach((event) => {
         const { data, kind } = event
         if (kind === "run.phase") return progress(`${phaseOf(data["phase"])} ...`)
@@ -45,7 +45,8 @@ const phasesOf = (run: Run) =>
         return kind === "resource.completed" || kind === "resource.failed"
           ? progress(`  ${terminalText(String(data["address"]))} ${kind === "resource.completed" ? "done" : "failed"}`)
           : Effect.void
-      })
+      }),
+      Effect.provideService(HttpClient.HttpClient, client)
     )
   })
 
@@ -59,11 +60,14 @@ export interface LogReading {
 /** Prints the lines of a Run's log to standard output as they arrive. */
 export const printLog = (run: Run, { after, follow, json }: LogReading) =>
   Effect.gen(function* () {
-    const { origin, token } = yield* Remote
+    const { client: signed, origin } = yield* Remote
     const client = yield* SvcClient
-    const print = (entry: RunLogEntry) => Console.log(json ? jsonLine(entry) : terminalText(entry.text))
+    const print = (entry: RunLogEntry) => printLine(json ? jsonLine(entry) : terminalText(entry.text))
     if (follow) {
-      return yield* followLogs({ baseUrl: origin, token }, run.id, after).pipe(Stream.runForEach(print))
+      return yield* followLogs({ baseUrl: origin }, run.id, after).pipe(
+        Stream.runForEach(print),
+        Effect.provideService(HttpClient.HttpClient, signed)
+      )
     }
     for (let last = after; ; ) {
       const page = yield* client.runs.logs({ params: { runId: run.id }, query: { after: last, limit: 1000 } })
@@ -71,14 +75,14 @@ export const printLog = (run: Run, { after, follow, json }: LogReading) =>
       if (page.entries.length === 0) return
       last = page.nextAfter
     }
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+  })
 
 const poll = Schedule.spaced("1 second")
 
 const settled = (run: Run) =>
   Effect.gen(function* () {
     const client = yield* SvcClient
-    const answer = yield* Effect.repeat(client.runs.read({ params: { runId: run.id } }), {
+    const answer = yield* Effect.repeat(patiently(client.runs.read({ params: { runId: run.id } })), {
       until: (current) => isSettled(current.run),
       schedule: poll
     })
@@ -90,33 +94,27 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
+/** The first line of every wait, so that a wait that is killed leaves the Run's id. */
+const begun = (run: Run, json: boolean) =>
+  json ? progress(jsonLine({ run: { id: run.id } })) : progress(`${run.type.replaceAll("_", " ")} ${run.id}`)
+
 /**
- * Waits until nothing more will happen automatically, and shows progress; an interruption stops only the watching, not the Run.
+ * Prints the id of the Run, waits until nothing more will happen automatically, and shows progress. The wait goes on while the
+ * server restarts; an interruption stops only the watching, not the Run.
  */
-export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
-  const watched = quiet
+export const awaitRun = (run: Run, timeout: Option.Option<number>, json: boolean) => {
+  const watched = json
     ? settled(run)
     : Effect.raceFirst(
         settled(run),
         // If progress reporting fails, the wait continues.
-        Effect.andThen(Effect.ignore(phasesOf(run).pipe(Effect.provide(FetchHttpClient.layer))), Effect.never)
+        Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
-  const bounded = Option.match(timeout, {
-    onNone: () => watched,
-    onSome: (millis) =>
-      Effect.timeoutOrElse(watched, {
-        duration: Duration.millis(millis),
-        orElse: () =>
-          Effect.fail(
-            new RemoteFailed({
-              code: "timed_out",
-              exitCode: exitCodes.unreachable,
-              message: `The Run did not end in ${Duration.format(Duration.millis(millis))}. It goes on: \`svc run watch ${run.id}\`.`
-            })
-          )
-      })
-  })
-  return Effect.onInterrupt(bounded, () => stopped(run))
+  const bounded = waitAtMost(timeout, `The Run ${run.id}`, `svc run watch ${run.id}`)(watched)
+  return Effect.andThen(
+    begun(run, json),
+    Effect.onInterrupt(json ? Effect.provideService(bounded, Quiet, true) : bounded, () => stopped(run))
+  )
 }
 
 const seconds = ({ finishedAt, startedAt }: Run) =>

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, print } from "../Output.ts"
+import { CommandFailed, print, printSecret } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
 import { progress } from "./Progress.ts"
@@ -96,7 +96,7 @@ const hookSecretCommand = Command.make(
       // The address at which the Git server reaches svc may differ from the address that this command uses.
       const url = new URL(`../../hooks/sources/${id}`, `${apiBaseUrl}/`).href
       const signingToken = signingTokenOf(hookSecret)
-      yield* print(
+      const printed = print(
         given.json,
         { sourceId: id, url, hookSecret, signingToken },
         [
@@ -107,6 +107,8 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
+      // Another renewal ends it.
+      yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )
 ).pipe(

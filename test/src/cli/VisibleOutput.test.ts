@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Console, Effect } from "effect"
-import { jsonLine, print } from "../../../src/cli/Output.ts"
+import { jsonLine, type OutputFailed, print } from "../../../src/cli/Output.ts"
 import { progress } from "../../../src/cli/remote/Progress.ts"
 import { isTypedName, terminalText } from "../../../src/cli/remote/TerminalText.ts"
 import { html } from "../../../src/accounts/oidc/Page.ts"
@@ -8,7 +8,7 @@ import { html } from "../../../src/accounts/oidc/Page.ts"
 const hostile = "prod\u202ecod\u200b\u{e0041}"
 const shown = "prodU+202EcodU+200BU+E0041"
 
-const printed = (effect: Effect.Effect<unknown>) => {
+const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
   const lines: Array<unknown> = []
   const keep = (line: unknown) => void lines.push(line)
   const console = { ...globalThis.console, log: keep, error: keep }

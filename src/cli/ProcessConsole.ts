@@ -1,0 +1,49 @@
+import { writeSync } from "node:fs"
+import { formatWithOptions } from "node:util"
+import type { Console } from "effect"
+import { OutputFailed } from "./Output.ts"
+
+const [standardOutput, standardError] = [1, 2]
+const pauseMillis = 5
+
+const errnoOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown"
+
+const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMillis)
+
+/** Writes everything, or throws what the system reported. */
+const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
+  let rest: Uint8Array = new TextEncoder().encode(`${formatWithOptions({ colors: false }, ...values)}\n`)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest))
+    } catch (cause) {
+      // The reader of a pipe is slow.
+      if (errnoOf(cause) !== "EAGAIN") throw cause
+      pause()
+    }
+  }
+}
+
+/**
+ * The console of a command. Unlike the runtime's own, it throws `OutputFailed` if standard output does not take what is printed,
+ * and it never colours standard error. Everything is written when a call returns, so that the process may exit.
+ */
+export const processConsole: Console.Console = {
+  ...globalThis.console,
+  log: (...values) => {
+    try {
+      write(standardOutput, values)
+    } catch (cause) {
+      const errno = errnoOf(cause)
+      throw new OutputFailed({ errno, message: `Standard output could not be written (${errno}).` })
+    }
+  },
+  error: (...values) => {
+    try {
+      write(standardError, values)
+    } catch {
+      // There is nowhere to report it.
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Console, Effect } from "effect"
+import { isServing, type StopSignal, teardown } from "./CommandLine.ts"
+import { processConsole } from "./ProcessConsole.ts"
+
+/** Runs a command line as this process, and exits with the command's code. */
+export const runMain = (args: ReadonlyArray<string>, program: Effect.Effect<void, unknown>): void => {
+  let signal: StopSignal = "SIGINT"
+  process.once("SIGTERM", () => {
+    signal = "SIGTERM"
+  })
+  // A server does not wait for whoever reads its log.
+  const printing =
+    isServing(args) && !process.stderr.isTTY ? program : Effect.provideService(program, Console.Console, processConsole)
+  NodeRuntime.runMain(printing, { disableErrorReporting: true, teardown: teardown(args, () => signal) })
+}
