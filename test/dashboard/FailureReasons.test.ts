@@ -13,7 +13,7 @@ const sources = (folder: string) =>
     .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
 
 /** Codes as passed to a Run's or lane's error: `code: "..."`, `refusal("..."`, `return "source_..."`. */
-const written = ["agent", "execution", "git-fetch"]
+const written = ["running/agent", "running/execution", "inputs/git"]
   .flatMap(sources)
   .flatMap((text) =>
     [
