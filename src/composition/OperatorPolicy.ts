@@ -1,14 +1,14 @@
 import { Clock, Context, Effect, FileSystem, Layer } from "effect"
-import { InstallPolicy } from "../../actors/ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../actors/ledger/configuration/InstallConfigCompilation.ts"
 import { OperatorConfigs } from "../../actors/ledger/configuration/OperatorConfigs.ts"
 import { EndpointPolicy } from "../../actors/inputs/delivery/EndpointPolicy.ts"
 import { ProvisioningRules, rulesContradiction } from "../../actors/access/member/ProvisioningRules.ts"
-import { Prices } from "../../actors/ledger/run/PriceTable.ts"
+import { Prices } from "../../actors/ledger/run/CostEstimates.ts"
 import { defaultOperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { oauthHelpers } from "./OAuthHelpers.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { type OperatorPolicyFile, type ReadPolicy, readOperatorPolicy } from "./OperatorPolicyFile.ts"
+import { type OperatorPolicyFile, readOperatorPolicy, type ReadPolicy } from "./OperatorPolicyFile.ts"
 
 /** The policy of a server without a policy file. */
 const none: ReadPolicy = { policy: {}, digest: "none" }

@@ -4,8 +4,8 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import {
   agentProvisionTables,
   agentTables,
-  lostAnswerColumns,
   carriedFileTables,
+  lostAnswerColumns,
   providedMarkTables
 } from "../../schema/tables/AgentTables.ts"
 import { acknowledgementColumns, approvalTables, planAuthorTables } from "../../schema/tables/ApprovalTables.ts"
@@ -15,8 +15,8 @@ import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
-  capsulesNeedingAttentionIndex,
   capsuleReleaseColumns,
+  capsulesNeedingAttentionIndex,
   capsuleTables,
   credentialWaitColumns,
   deferredFollowColumns,
@@ -47,14 +47,14 @@ import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
   logRemovalColumns,
-  planDetailColumns,
   planConsumptionColumns,
+  planDetailColumns,
   planSecretColumns,
   quietLookColumns,
   runConfinementColumns,
   runFacetIndexes,
-  runPurposeColumns,
   runProfileColumns,
+  runPurposeColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
@@ -76,7 +76,7 @@ import { automationColumns, workspaceTables } from "../../schema/tables/Workspac
 import { version } from "../Version.ts"
 import { respellAccountAddresses } from "../../actors/access/account/AddressSpelling.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
-import { respellInvitations } from "../../actors/access/member/InvitationSpelling.ts"
+import { respellInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 

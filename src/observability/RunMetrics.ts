@@ -1,6 +1,6 @@
 import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
-import { slotPoolOf } from "../../actors/ledger/run/RunPools.ts"
+import { slotPoolOf } from "../../actors/ledger/run/RunLedger.ts"
 import { SlotPool } from "../../schema/records/QueuePlace.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"

@@ -1,5 +1,5 @@
 import { Duration, Layer } from "effect"
-import { AuditRetention } from "../../actors/base/audit/AuditRetention.ts"
+import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
 import { RetentionSettings } from "../../actors/ledger/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 

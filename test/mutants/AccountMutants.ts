@@ -25,7 +25,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a confirmation lasts five minutes",
-    file: "actors/base/credential/RecentConfirmation.ts",
+    file: "actors/base/credential/Principal.ts",
     text: "confirmedAt !== undefined && millis - confirmedAt < lifetime",
     broken: "confirmedAt !== undefined && millis > 0",
     test: confirmations

@@ -60,7 +60,7 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "configuration: nobody removes what is not theirs",
-    file: "actors/ledger/configuration/VariablePatch.ts",
+    file: "actors/ledger/configuration/VariableRules.ts",
     text: "if (refusal !== undefined) return Result.fail(`variablePatch.remove",
     broken: "if (refusal === null) return Result.fail(`variablePatch.remove",
     test: "test/actors/ledger/configuration/VariablePatch.test.ts"

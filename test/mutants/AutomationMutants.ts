@@ -52,7 +52,7 @@ export const automationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an automation never owns a Workspace",
-    file: "actors/access/member/AutomationRules.ts",
+    file: "actors/access/member/InvitationRights.ts",
     text: `wanted.role === "owner" ? noOwner() : undefined`,
     broken: "undefined",
     test: members

@@ -134,7 +134,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     }
   ),
   ...guardsOf(
-    "actors/ledger/configuration/VariablePatch.ts",
+    "actors/ledger/configuration/VariableRules.ts",
     "test/actors/ledger/configuration/VariablePatch.test.ts",
     {
       "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]
@@ -334,7 +334,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ],
     "fetch: on whose authority": [`run.trigger_kind === "user"`, "run.created_by !== null"]
   }),
-  ...guardsOf("actors/inputs/connection/ReviewedRef.ts", "test/actors/inputs/connection/ReviewedRef.test.ts", {
+  ...guardsOf("actors/inputs/connection/ConnectionUse.ts", "test/actors/inputs/connection/ReviewedRef.test.ts", {
     "reviewed ref: the lane": ["attempt.lanes.includes(attempt.ref)", "attempt.lanes.length > 0"],
     "reviewed ref: a commit of the lane": ["if (attempt.isOfLane || ", "if ("],
     "reviewed ref: the ref that a rule names": ["attempt.allowed.includes(attempt.ref)", "attempt.allowed.length > 0"],

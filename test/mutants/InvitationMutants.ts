@@ -41,7 +41,7 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an address counts only once it was verified",
-    file: "actors/access/account/VerifiedAddress.ts",
+    file: "actors/access/account/UserRow.ts",
     text: "AND (email_proof IS NOT NULL OR EXISTS",
     broken: "AND (email_proof IS NULL OR EXISTS",
     test: invitations

@@ -11,7 +11,7 @@ const records = "test/actors/upkeep/retention/RecordRemoval.test.ts"
 const kept = "test/actors/upkeep/retention/KeptRecords.test.ts"
 const needsFile = "actors/upkeep/retention/RetainedKinds.ts"
 const recordsFile = "actors/upkeep/retention/RecordRemoval.ts"
-const decisionFile = "actors/ledger/run/LogRetention.ts"
+const decisionFile = "actors/ledger/run/LogRemoval.ts"
 const candidatesFile = "actors/ledger/run/LogRemoval.ts"
 const removalFile = "actors/ledger/run/LogRemoval.ts"
 

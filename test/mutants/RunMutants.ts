@@ -137,7 +137,7 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "events: what a runner has no say in",
-    file: "actors/ledger/run/ReportedEvents.ts",
+    file: "actors/ledger/run/RunJournal.ts",
     text: "decodeUnknownEffect(ReportedFact, closed)",
     broken: "decodeUnknownEffect(Schema.Struct({ kind: Schema.String, data: Schema.Any }))",
     test: reportedEvents

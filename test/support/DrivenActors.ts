@@ -235,7 +235,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/ledger/state/StateResources",
     "what became of what between two states"
   ],
-  "actors/ledger/state/StateEntries.ts": ["actors/ledger/state/StateResources", "what the index says of a state"],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
   "actors/ledger/workspace/WorkspaceList.ts": ["actors/ledger/workspace/Workspaces", "a page and its order"]
 }

@@ -1,6 +1,6 @@
 import { Effect, Layer, References, Scope } from "effect"
 import { PasswordCost } from "../../actors/access/account/PasswordHashing.ts"
-import { KeyGeneration, type NewKey } from "../../actors/access/issuer/KeyGeneration.ts"
+import { KeyGeneration, type NewKey } from "../../actors/access/issuer/SigningKeys.ts"
 import type { SigningAlgorithm } from "../../actors/access/issuer/Client.ts"
 import { RedactionThreads, redactionThreads } from "../../runner/redaction/Redaction.ts"
 import { KnownVariants, type KnownVariantsShape } from "../../runner/sandbox/levels/KnownVariants.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../actors/commands/capsule/Capsules.ts"
-import { awaitRun } from "../../actors/ledger/run/RunWaiting.ts"
+import { awaitRun } from "../../actors/ledger/run/RunJournal.ts"
 import { Runs } from "../../actors/ledger/run/Runs.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { installed, preflightOf, type YearWorkspace } from "./YearWorld.ts"

@@ -8,7 +8,7 @@ import { newId, now } from "../../base/Identity.ts"
 import { Mails } from "../../base/mail/Mails.ts"
 import type { AccountChange } from "../../base/mail/MailTexts.ts"
 import { AccountNoticeRow, NoticeKind } from "./ProfileRows.ts"
-import { verifiedAddress } from "./VerifiedAddress.ts"
+import { verifiedAddress } from "./UserRow.ts"
 
 /** A change to the account, as its owner sees it. */
 export const AccountNotice = Schema.Struct({

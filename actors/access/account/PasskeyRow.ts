@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
 export const TransportsJson = jsonText(Schema.Array(Schema.String))

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Subject } from "../../../schema/records/Ids.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
 export const SubjectsJson = jsonText(Schema.Array(Subject))

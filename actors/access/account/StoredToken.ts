@@ -2,8 +2,19 @@ import { Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 import type { AccessTokenId } from "../../../schema/records/Ids.ts"
-import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import type { Principal } from "../../base/credential/Principal.ts"
+import { AccountToken } from "../../../schema/records/AccountToken.ts"
+
+/** A row of `access_tokens` without its digest: the columns of the public record, scopes as JSON text. */
+export const AccessTokenRow = Schema.Struct({
+  ...AccountToken.fields,
+  scopes: Schema.fromJsonString(AccountToken.fields.scopes)
+})
+export type AccessTokenRow = typeof AccessTokenRow.Type
+
+/** The columns of a row, in the order of the schema. */
+export const accessTokenColumns =
+  "token_id, subject, name, prefix, scopes, workspace_id, created_at, expires_at, revoked_at, last_used_at"
 
 /** What the database knows about a presented personal access token. */
 export const StoredToken = Schema.Struct({

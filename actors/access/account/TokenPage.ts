@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
-import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
+import { accessTokenColumns, AccessTokenRow } from "./StoredToken.ts"
 
 /** Where the previous page ended. */
 export interface TokenAnchor {

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { AccountToken } from "../../../schema/records/AccountToken.ts"
 import { AccessTokenId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
 export const ScopesJson = jsonText(AccountToken.fields.scopes)

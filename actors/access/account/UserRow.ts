@@ -1,10 +1,11 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { SubjectKind } from "../../../schema/records/Workspace.ts"
 import { SubjectsJson } from "./PeopleBehind.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+import { SqlClient } from "effect/sql"
 
 /** Accounts of people, and the automation members of Workspaces. */
 export const StoredUser = table(
@@ -33,3 +34,15 @@ export const PasswordRow = table("user_passwords", {
   updated_at: Timestamp
 })
 export type PasswordRow = RowOf<typeof PasswordRow.columns>
+
+/**
+ * The address of an account, if it has been shown to belong to the person: the operator provided it, a link mailed there was
+ * opened, or the upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
+ */
+export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [user] = yield* StoredUser.some(sql, "email")`SELECT email FROM users
+    WHERE subject = ${subject} AND (email_proof IS NOT NULL OR EXISTS (SELECT 1 FROM upstream_identities i
+      WHERE i.subject = users.subject AND i.verified_email = users.email))`
+  return user?.email
+}, Effect.orDie)

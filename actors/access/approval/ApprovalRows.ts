@@ -3,7 +3,7 @@ import { Approver, ApproverRole, AuthorPart } from "../../../schema/records/Appr
 import { ApprovalRuleId, ProjectId, RunId, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { SubjectsJson } from "../account/PeopleBehind.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
 /** What an apply requires. */

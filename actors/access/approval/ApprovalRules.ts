@@ -13,9 +13,8 @@ import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
-import { pageOfRows } from "../../base/paging/RowPages.ts"
-import { requireOwner, type OwnerScope } from "../team/OwnerScope.ts"
+import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
+import { type OwnerScope, requireOwner } from "../team/OwnerScope.ts"
 import { ApprovalRuleRow } from "./ApprovalRows.ts"
 
 const decode = storedRecord(ApprovalRule)

@@ -9,9 +9,8 @@ import { peopleBehind } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
-import { uselessBecause } from "./ApprovalDecision.ts"
+import { uselessBecause, waitingWords } from "./ApprovalDecision.ts"
 import { toApprovalRule } from "./ApprovalRules.ts"
-import { waitingWords } from "./ApprovalWords.ts"
 import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)

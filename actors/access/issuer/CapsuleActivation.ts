@@ -5,7 +5,7 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { InstallConfigRow } from "../../ledger/configuration/InstallConfigRow.ts"
+import { InstallConfigRow } from "../../ledger/configuration/InstallConfigStore.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"

@@ -2,16 +2,51 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../base/audit/Audit.ts"
-import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallConfigCompilation.ts"
 import { decodeStoredConfig } from "../../ledger/configuration/InstallConfigStore.ts"
 import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { derivedId, now } from "../../base/Identity.ts"
-import { type CapsuleAuthority, activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
+import { activationDigest, type CapsuleAuthority, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
 import { Grants } from "./Grants.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { encodeScopes } from "./Scopes.ts"
-import { CapsuleClientRow, PathsJson, PlanPinRow } from "./CapsuleClientRow.ts"
-import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Paths below a Capsule's origin. Rows written before the column existed have none. */
+export const PathsJson = jsonText(Schema.Array(Schema.String))
+
+/** OAuth clients of Capsules. */
+export const CapsuleClientRow = table("oidc_capsule_clients", {
+  client_id: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  redirect_uri: Schema.String,
+  /** Where people may be sent after signing out, besides the origin itself. */
+  post_logout_paths: Schema.NullOr(PathsJson),
+  scopes: Schema.String,
+  activation_digest: Schema.NullOr(Schema.String),
+  /** SHA-256 of the secret that the Capsule's resource server uses for introspection, if its module asks for one. */
+  introspection_hash: Schema.NullOr(Schema.String),
+  status: Schema.String,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type CapsuleClientRow = RowOf<typeof CapsuleClientRow.columns>
+
+/** The identity with which a plan was created. */
+export const PlanPinRow = table("oidc_plan_pins", {
+  plan_run_id: RunId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  endpoint_origin: Schema.String,
+  post_logout_paths: Schema.NullOr(PathsJson),
+  authority_digest: Schema.String,
+  created_at: Timestamp
+})
+type PlanPinRow = RowOf<typeof PlanPinRow.columns>
 
 const planContract = "svc.accounts-oidc-plan/v1"
 

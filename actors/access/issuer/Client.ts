@@ -49,3 +49,6 @@ export interface Client {
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }
+
+/** The issuer's signing algorithms, with one key each. */
+export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>

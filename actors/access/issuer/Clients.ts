@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallConfigCompilation.ts"
 import type { Client } from "./Client.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { StaticClients } from "./StaticClients.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
-import { CapsuleClientRow, PathsJson } from "./CapsuleClientRow.ts"
+import { CapsuleClientRow, PathsJson } from "./CapsuleClients.ts"
 
 const {
   activation_digest,

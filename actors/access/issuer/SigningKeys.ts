@@ -1,7 +1,7 @@
 import { Cause, Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose"
+import { calculateJwkThumbprint, CompactSign, compactVerify, decodeProtectedHeader, exportJWK, importJWK } from "jose"
 import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
@@ -9,12 +9,42 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import type { SigningAlgorithm } from "./Client.ts"
-import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
+import { type SigningAlgorithm, signingAlgorithms } from "./Client.ts"
 import { lifetimes } from "./Lifetimes.ts"
-import { signingAlgorithms } from "./SigningAlgorithms.ts"
 import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { generateKeyPair, type KeyObject } from "node:crypto"
+import { promisify } from "node:util"
+
+/** A new key pair, each half a JWK serialised as JSON. */
+export interface NewKey {
+  readonly kid: string
+  readonly algorithm: SigningAlgorithm
+  readonly publicJwk: string
+  readonly privateJwk: string
+}
+
+// Does not use WebCrypto: its other operations would queue behind an RSA key.
+const newPair = promisify(generateKeyPair)
+const pairOf = (
+  algorithm: SigningAlgorithm
+): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> =>
+  algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
+
+/** Generates a key pair on another thread, outside any transaction: RSA takes a while. */
+const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
+  const pair = yield* Effect.promise(() => pairOf(algorithm))
+  const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
+  const privateJwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
+  const kid = yield* Effect.promise(() => calculateJwkThumbprint(publicJwk))
+  const made: NewKey = { kid, algorithm, publicJwk: JSON.stringify(publicJwk), privateJwk: JSON.stringify(privateJwk) }
+  return made
+})
+
+/** How the issuer's key pairs are generated. */
+export const KeyGeneration = Context.Reference<{
+  readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
+}>("svc/actors/access/issuer/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })
 
 /** Keys that sign tokens; `private_jwk` is sealed. */
 export const SigningKeyRow = table("oidc_signing_keys", {

@@ -6,7 +6,7 @@ import { Users } from "../account/Users.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
-import { endMemberships, ownedAlone } from "../../ledger/workspace/EndedMemberships.ts"
+import { endMemberships, ownedAlone } from "../../ledger/workspace/MembershipRow.ts"
 
 /** Deletes an account with its memberships. */
 export class AccountRemoval extends Context.Service<

@@ -8,7 +8,7 @@ import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../a
 import type { CommandContext } from "../../Command.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import { permissionDenied, roleHeld } from "./InvitationRights.ts"
 import type { MemberScope } from "./Members.ts"
 

@@ -7,14 +7,14 @@ import type { AddressProof, Invitation } from "../../../schema/records/Invitatio
 import { MemberStatus } from "../../../schema/records/Workspace.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { Users } from "../account/Users.ts"
-import { verifiedAddress } from "../account/VerifiedAddress.ts"
+import { verifiedAddress } from "../account/UserRow.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
-import { admitMember } from "../../ledger/workspace/AdmittedMember.ts"
+import { admitMember } from "../../ledger/workspace/MembershipRow.ts"
 import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
 import {
   invitationRefusal,

@@ -1,9 +1,12 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { InvitationId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AddressProof, type Invitation, type InvitationStatus } from "../../../schema/records/Invitation.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type Member, Role } from "../../../schema/records/Workspace.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
+import { SqlClient } from "effect/sql"
+import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
+import { now } from "../../base/Identity.ts"
 
 /** Invitations. Expiry is not stored: it follows from the clock. */
 export const InvitationRow = table("invitations", {
@@ -62,3 +65,23 @@ export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   createdAt: row.created_at,
   updatedAt: row.created_at
 })
+
+/** Rewrites invited addresses that an earlier release stored with a domain in another script. Runs with the migrations. */
+export const respellInvitations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* InvitationRow.some(sql, "id", "email")`SELECT id, email FROM invitations
+    WHERE octet_length(email) > length(email)`
+  for (const { email, id } of rows) {
+    if (email === null) continue
+    const changed = InvitationRow.changes(sql, { email: withStoredSpelling(email) })
+    yield* sql`UPDATE invitations SET ${changed} WHERE id = ${id}`
+  }
+})
+
+/** Ends every invitation, in the caller's transaction: one that was withdrawn after the backup must not become valid again. */
+export const endInvitations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: at })}
+    WHERE status = 'pending' AND expires_at > ${at}`
+}).pipe(Effect.orDie, Effect.withSpan("endInvitations"))

@@ -5,8 +5,7 @@ import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
-import { admitMember } from "../../ledger/workspace/AdmittedMember.ts"
-import { changeMember } from "../../ledger/workspace/ChangedMember.ts"
+import { admitMember, changeMember } from "../../ledger/workspace/MembershipRow.ts"
 import {
   type HeldMembership,
   type ProvenClaims,

@@ -13,9 +13,8 @@ import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
-import { pageOfRows } from "../../base/paging/RowPages.ts"
-import { requireOwner, type OwnerScope } from "./OwnerScope.ts"
+import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
+import { type OwnerScope, requireOwner } from "./OwnerScope.ts"
 import { TeamGrantRow, TeamMemberRow, TeamRow } from "./TeamRows.ts"
 
 const decode = storedRecord(Team)

@@ -1,6 +1,8 @@
-import { Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { type RowOf, table } from "../database/Table.ts"
+import { type RowOf, rowShape, table } from "../database/Table.ts"
+import { SqlClient } from "effect/sql"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
 
 /** The chain of the events that belong to no Workspace. */
 export const installationScope = ""
@@ -28,3 +30,16 @@ export type AuditChainRow = RowOf<typeof AuditChainRow.columns>
 
 /** The Workspace of a chain; `null` for the chain of the installation. */
 export const workspaceOf = (scope: AuditScope): WorkspaceId | null => (scope === installationScope ? null : scope)
+
+const EventTime = rowShape({ created_at: Timestamp })
+
+/**
+ * When the newest event of the installation's chain was written, according to the clock at that moment. The newest event is
+ * determined by its position, since its time may come from a wrong clock.
+ */
+export const newestEventTime = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [event] = yield* EventTime.rows(sql)`SELECT created_at FROM audit_events WHERE workspace_id IS NULL
+    AND position = (SELECT position FROM audit_chains WHERE scope = ${installationScope})`
+  return Option.map(Option.fromNullishOr(event), ({ created_at }) => created_at)
+})

@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ExportedAuditEvent } from "../../../schema/records/ExportedAuditEvent.ts"
-import { jsonText } from "../database/JsonText.ts"
+import { jsonText } from "../database/StoredRecord.ts"
 import { eventsOf, readChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Keyring } from "../vault/MasterKey.ts"
-import { digestRootId, openDigests } from "../vault/KeyedDigests.ts"
+import { digestRootId, openDigests } from "../vault/DataKeys.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"

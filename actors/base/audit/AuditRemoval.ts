@@ -11,8 +11,12 @@ import { Audit } from "./Audit.ts"
 import { eventsOf, readChain, writeChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
-import { AuditRetention } from "./AuditRetention.ts"
 import { AuditRow } from "./AuditRow.ts"
+
+/** How long the operator keeps audit events; `undefined` means forever. */
+export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
+  defaultValue: () => undefined
+})
 
 /** Deleted pages are overwritten, so removing more in one transaction would delay writers. */
 const eventsAtOnce = 200

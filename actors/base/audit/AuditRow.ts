@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { AuditActor, AuditEvent } from "../../../schema/records/AuditEvent.ts"
 import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../database/JsonText.ts"
+import { jsonText } from "../database/StoredRecord.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
 export const AuditDataJson = jsonText(AuditEvent.fields.data)

@@ -4,10 +4,15 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { MailRow } from "./MailRow.ts"
-import { retryAfterMillis } from "./MailRetry.ts"
+import { MailRow } from "./MailLimits.ts"
 import { deliveryInterval, mailPlace, SealedMail } from "./Mails.ts"
 import { MailNotSent, MailTransport } from "./MailTransport.ts"
+
+const backoffMinutes = [1, 5, 15, 60] as const
+
+/** The delay after a failed attempt: short at first, later an hour. */
+export const retryAfterMillis = (attempts: number): number =>
+  (backoffMinutes[Math.max(attempts, 1) - 1] ?? backoffMinutes[backoffMinutes.length - 1] ?? 60) * 60_000
 
 /** Only a few at a time, so that a slow mail server does not delay anything else. */
 const batch = 20

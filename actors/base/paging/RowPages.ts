@@ -3,7 +3,20 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Columns, RowOf, TablePart } from "../database/Table.ts"
 import type { Cursors } from "./Cursors.ts"
-import type { Page, PageRequest } from "./Page.ts"
+
+/** The request for a list: a size and the opaque cursor of the previous page. */
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  /** The subject that asks for the list: another subject's cursor is rejected. */
+  readonly subject?: string | undefined
+}
+
+/** One page of a list; `nextCursor` is absent on the last page. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly nextCursor?: string | undefined
+}
 
 /** A list of one table's rows, ordered by `created_at` then `id` (specification, ruling 1). */
 export interface RowList {

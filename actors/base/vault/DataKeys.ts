@@ -11,6 +11,8 @@ import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultOpenFailed } from "./VaultErrors.ts"
 import { DataKeyRow } from "./DataKeyRow.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { createHmac, createSecretKey } from "node:crypto"
+import { rowShape } from "../database/Table.ts"
 
 /** A key that seals the values of one record kind in one Workspace. */
 export interface DataKey {
@@ -226,3 +228,34 @@ export const masterKeysInUse = Effect.gen(function* () {
       sql`SELECT master_key_id AS id, COUNT(*) AS "dataKeys" FROM vault_data_keys GROUP BY master_key_id ORDER BY master_key_id`
   })(undefined)
 }).pipe(Effect.orDie)
+
+/** The kind of the data key behind the keyed digests. There is one, and it never changes. */
+export const digestRootKind = "svc/mac"
+
+/**
+ * The keyed digest for one purpose (HMAC-SHA-256, base64url). Lists compute one for each of their rows: waiting for another
+ * thread, or for a service, would cost more than the row.
+ */
+export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: string) {
+  const key = createSecretKey(yield* deriveKey(root.secret, `svc/mac/${purpose}/v1`))
+  return (text: string) => createHmac("sha256", key).update(text).digest("base64url")
+})
+
+const RootId = rowShape({ id: Schema.String })
+
+/** The id of the key behind the digests of this database; `undefined` if there is none yet. */
+export const digestRootId = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys
+    WHERE record_kind = ${digestRootKind} AND workspace_id = '' AND status = 'active'`
+  return row?.id
+}).pipe(Effect.orDie)
+
+/** The digests of a database that is only being read. Fails with `VaultOpenFailed` if these master keys do not belong to it. */
+export const openDigests = Effect.fn("openDigests")(function* (keyring: Keyring) {
+  const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
+  const id = yield* digestRootId
+  if (id === undefined) return yield* VaultOpenFailed.anywhere()
+  const root = yield* dataKeys.forOpening(id)
+  return { id, digestFor: (purpose: string) => digestFor(root, purpose) }
+})

@@ -6,7 +6,7 @@ import { lockFileName, variableFile } from "../../../runner/execution/ModulePrep
 import type { PlainFile } from "../../../runner/snapshot/PlainArchive.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { storedBuild } from "../../ledger/build/BuildColumns.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { manifestPath, repositoryPathOf } from "../../ledger/source/SnapshotManifest.ts"
 import { OmittedJson } from "../../ledger/source/SourceRow.ts"
 import type { ExportContents, ExportSubject } from "./ExportContents.ts"

@@ -1,12 +1,30 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../../schema/records/AutoUpdate.ts"
-import { AutoUpdateDecisionId, type RunId, type SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { AutoUpdateDecision, AutoUpdateVerdict } from "../../../schema/records/AutoUpdate.ts"
+import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { derivedId, now } from "../../base/Identity.ts"
 import { present } from "../../ledger/run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** The decision about a commit. */
+export const AutoUpdateDecisionRow = table("auto_update_decisions", {
+  id: AutoUpdateDecisionId,
+  capsule_id: CapsuleId,
+  source_snapshot_id: SourceSnapshotId,
+  resolved_commit: Schema.String,
+  decision: AutoUpdateVerdict,
+  reason: Schema.String,
+  message: Schema.String,
+  run_id: Schema.NullOr(RunId),
+  execution_authority_epoch: Schema.Int,
+  state_generation: Schema.Int,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type AutoUpdateDecisionRow = RowOf<typeof AutoUpdateDecisionRow.columns>
 
 const decode = storedRecord(AutoUpdateDecision)
 

@@ -10,20 +10,23 @@ import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { now } from "../../base/Identity.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
-import { preempt } from "../../ledger/run/Preemption.ts"
-import { RunCancels } from "../../ledger/run/RunCancels.ts"
+import { preempt, RunCancels } from "../../ledger/run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
-import { updateToRetry } from "../../running/run-group/RetriedMember.ts"
+import { updateToRetry } from "../../running/run-group/RunGroupRow.ts"
 import type { FollowSpec } from "../../ledger/source/FollowedSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../../running/execution/CapsuleConnections.ts"
 import { openForRef } from "../../running/execution/ReviewedRefs.ts"
 import type { RollbackChoices } from "../../ledger/capsule/AutoUpdatePins.ts"
-import { hasImportedState, isUnconfirmed, unconfirmed } from "../../ledger/capsule/ImportedCapsule.ts"
-import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import {
+  type GuardedCapsuleRow,
+  hasImportedState,
+  isUnconfirmed,
+  unconfirmed
+} from "../../ledger/capsule/CapsuleRow.ts"
 import { ConfigSuccession } from "../../ledger/configuration/ConfigSuccession.ts"
 import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccession.ts"
 import { applyObstacle } from "../../ledger/capsule/ApplyObstacle.ts"

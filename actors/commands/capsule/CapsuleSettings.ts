@@ -3,8 +3,7 @@ import { type ApiError, failedPrecondition, invalidRequest } from "../../../sche
 import type { AutoUpdateChange } from "../../../schema/records/AutoUpdate.ts"
 import type { CapsuleStatus } from "../../../schema/records/Capsule.ts"
 import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
-import { isUnconfirmed, unconfirmed } from "../../ledger/capsule/ImportedCapsule.ts"
-import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { type CapsuleRow, isUnconfirmed, unconfirmed } from "../../ledger/capsule/CapsuleRow.ts"
 
 /**
  * The resulting status when a Capsule is enabled or disabled; `undefined` if it already has that status. Enabling returns to the

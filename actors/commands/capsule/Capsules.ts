@@ -22,7 +22,7 @@ import type { Output, StateVersion } from "../../../schema/records/StateVersion.
 import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import type { TokenLimits } from "../../../schema/records/TokenLimits.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 export interface ConfigurationPlanResult {
   readonly targetInstallConfigId: InstallConfigId

@@ -17,9 +17,8 @@ import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
 import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../../ledger/configuration/InstallConfigStore.ts"
-import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
-import { patchedValues } from "../../ledger/configuration/VariablePatch.ts"
-import { checkValues, changeableVariables, marked } from "../../ledger/configuration/VariableRules.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallConfigCompilation.ts"
+import { changeableVariables, checkValues, marked, patchedValues } from "../../ledger/configuration/VariableRules.ts"
 
 const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const configs = yield* InstallConfigStore

@@ -8,7 +8,7 @@ import { commandsTo } from "../../Actor.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
-import { openInLine } from "../../ledger/run/OpenRuns.ts"
+import { openInLine } from "../../ledger/run/RunLedger.ts"
 
 /** How many scheduled checks in one Workspace may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5

@@ -21,7 +21,7 @@ import { checkGitUse } from "../../inputs/git/GitConnectionUse.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { checkMayDepend, checkProducers } from "./InstallDependencies.ts"
 import { pinnedRecords } from "./PreflightProblem.ts"
-import { ProjectRow } from "../../ledger/workspace/ProjectRow.ts"
+import { ProjectRow } from "../../ledger/workspace/WorkspaceCreation.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 

@@ -18,8 +18,7 @@ import type { CheckSpec } from "../../running/execution/CheckExecution.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { stagedOf } from "../../ledger/source/StagedRows.ts"
 import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
-import { RevisionPlanStore } from "./RevisionPlanStore.ts"
-import type { RevisionPlanRow } from "./RevisionPlanRow.ts"
+import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 

@@ -1,15 +1,47 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
-import type { RevisionPlanId } from "../../../schema/records/Ids.ts"
-import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../../schema/records/InstallPlan.ts"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  RevisionPlanId,
+  RunId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { nextActionOf, RevisionPlan, RevisionPlanPhase } from "../../../schema/records/InstallPlan.ts"
 import { now } from "../../base/Identity.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../../ledger/run/PlanEnd.ts"
 import { present } from "../../ledger/run/RunRow.ts"
-import type { ChangesOf, NewRowOf } from "../../base/database/Table.ts"
-import { RevisionPlanRow } from "./RevisionPlanRow.ts"
+import { type ChangesOf, type NewRowOf, type RowOf, table } from "../../base/database/Table.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+
+const SteppedPhase = Schema.Literals(
+  RevisionPlanPhase.literals.filter((phase) => phase !== "applied" && phase !== "superseded")
+)
+
+/** Revision plans in progress. */
+export const RevisionPlanRow = table("revision_plans", {
+  id: RevisionPlanId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  ref: Schema.String,
+  /** The progress of the coordinator's own steps; its plan's fate is read from the plan. */
+  phase: SteppedPhase,
+  actor: Schema.String,
+  execution_authority_epoch: Schema.Int,
+  sync_run_id: Schema.NullOr(RunId),
+  check_run_id: Schema.NullOr(RunId),
+  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+  plan_run_id: Schema.NullOr(RunId),
+  diagnostics: FindingsJson,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 
 const decodePlan = storedRecord(RevisionPlan)
 

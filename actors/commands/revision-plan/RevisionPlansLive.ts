@@ -6,8 +6,7 @@ import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { derivedId } from "../../base/Identity.ts"
 import { RevisionPlans } from "./RevisionPlans.ts"
-import { readRevisionPlan } from "./RevisionPlanStore.ts"
-import { RevisionPlanRow } from "./RevisionPlanRow.ts"
+import { readRevisionPlan, RevisionPlanRow } from "./RevisionPlanStore.ts"
 
 export const layer = Layer.effect(
   RevisionPlans,

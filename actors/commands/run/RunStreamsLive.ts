@@ -4,10 +4,10 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
-import { LogEntriesJson, RunLogChunkRow } from "../../ledger/run/RunLogChunkRow.ts"
+import { LogEntriesJson, RunLogChunkRow } from "../../ledger/run/RunLogs.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunStreams } from "../../ledger/run/Runs.ts"
-import { type RunId } from "../../../schema/records/Ids.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
 
 /** They may have been stored by an earlier release: their content is passed on unchanged. */
 const decodeEvents = Schema.decodeUnknownEffect(

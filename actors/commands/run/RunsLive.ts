@@ -8,10 +8,9 @@ import { groundWords, uncertainGround } from "../../access/approval/UncertainGro
 import { RunAgents } from "../../running/agent/RunAgents.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import type { PageRequest } from "../../base/paging/Page.ts"
-import { pageOfRows, type RowList } from "../../base/paging/RowPages.ts"
+import { pageOfRows, type PageRequest, type RowList } from "../../base/paging/RowPages.ts"
 import { RunGroupRow } from "../../running/run-group/RunGroupRow.ts"
-import { readGroup } from "../../running/run-group/GroupReads.ts"
+import { readGroup } from "../../running/run-group/GroupProjection.ts"
 import { RunGroups } from "../../running/run-group/RunGroups.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { fitsChanges, foldedRuns, standsForChange } from "../../ledger/run/RunChanges.ts"
@@ -23,7 +22,7 @@ import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.t
 import { ChangeCauseReads } from "../../ledger/staleness/ChangeCauseReads.ts"
 import { SourceChangeReads } from "../../ledger/staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
-import { type RunId, type RunGroupId } from "../../../schema/records/Ids.ts"
+import type { RunGroupId, RunId } from "../../../schema/records/Ids.ts"
 
 /** More than a person reads at once. */
 const mostUnfinished = 50

@@ -3,11 +3,28 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
-import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { ConnectionId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Pending authorizations: a person was redirected to grant them and has not finished yet. */
+export const ConnectionAuthorizationRow = table("connection_authorizations", {
+  state_hash: Schema.String,
+  workspace_id: WorkspaceId,
+  connection_id: ConnectionId,
+  helper_id: Schema.String,
+  issuer: Schema.String,
+  redirect_uri: Schema.String,
+  subject: Subject,
+  session_id: Schema.String,
+  draft: Schema.String,
+  sealed_verifier: Schema.String,
+  expires_at: Timestamp
+})
+export type ConnectionAuthorizationRow = RowOf<typeof ConnectionAuthorizationRow.columns>
 
 const validFor = retention.connectionAuthorization.after
 

@@ -1,6 +1,6 @@
 import type { UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
-import { isApply } from "../../ledger/run/RunAttempt.ts"
+import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"

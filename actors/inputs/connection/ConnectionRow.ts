@@ -6,7 +6,7 @@ import { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { StoredOAuth } from "./StoredOAuth.ts"
 

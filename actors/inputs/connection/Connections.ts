@@ -14,7 +14,7 @@ import type { FinishAuthorization, StartAuthorization } from "../../../schema/co
 import type { OAuthHelper } from "../../../schema/records/OAuthHelper.ts"
 import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../Command.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 /** Client of the Connection actor, with its reads. */
 export class Connections extends Context.Service<

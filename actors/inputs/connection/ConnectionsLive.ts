@@ -14,12 +14,11 @@ import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Connections } from "./Connections.ts"
 import { toConnection } from "./ConnectionStore.ts"
-import { stateOf } from "./ConnectionAuthorizations.ts"
+import { ConnectionAuthorizationRow, stateOf } from "./ConnectionAuthorizations.ts"
 import { credentialRecipes } from "./CredentialRecipes.ts"
 import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
-import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
 /** When its status will next change without a command. */
 const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>

@@ -4,14 +4,34 @@ import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { RunDeliveryRow } from "./DeliveryRow.ts"
-import {
-  type CapsuleId,
-  InterfaceBindingId,
-  InterfaceId,
-  type RunId,
-  type WorkspaceId
-} from "../../../schema/records/Ids.ts"
+import { CapsuleId, InterfaceBindingId, InterfaceId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+import type { PlannedSignIn } from "../../../schema/records/Run.ts"
+
+/** Secrets that svc generated for an input, sealed. */
+export const GeneratedSecretRow = table("generated_secrets", {
+  id: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  target: Schema.String,
+  bytes: Schema.Int,
+  encoding: Schema.String,
+  sealed_value: Schema.String,
+  created_at: Timestamp
+})
+export type GeneratedSecretRow = RowOf<typeof GeneratedSecretRow.columns>
+
+/** Deliveries that a plan was created with, sealed. */
+export const RunDeliveryRow = table("run_deliveries", {
+  run_id: RunId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  sealed_values: Schema.String,
+  authority_digest: Schema.String,
+  created_at: Timestamp
+})
+type RunDeliveryRow = RowOf<typeof RunDeliveryRow.columns>
 
 /** What the requirements of a configuration resolved to before the plan. Only the shape of generated secrets is included. */
 export const ResolvedDeliveries = Schema.Struct({
@@ -156,3 +176,12 @@ export class DeliverySidecar extends Context.Service<
     })
   )
 }
+
+/** What applying a plan registers for signing in to the Capsule's application; `undefined` if nothing is registered. */
+export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
+  endpoint === undefined || identity === undefined
+    ? undefined
+    : {
+        redirectUri: identity.redirectUri,
+        postLogoutRedirectUris: ["", ...(endpoint.postLogoutPaths ?? [])].map((path) => `${endpoint.url}${path}`)
+      }

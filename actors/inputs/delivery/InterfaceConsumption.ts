@@ -4,7 +4,7 @@ import type { CompiledRequirement } from "../../../schema/manifest/CompiledInsta
 import type { ConsumedInterfaceRequirement } from "../../../schema/manifest/RequirementDeclaration.ts"
 import type { CapsuleId, InterfaceId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { InstallPolicy } from "../../ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../ledger/configuration/InstallConfigCompilation.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import {

@@ -3,10 +3,10 @@ import { Effect, Schema } from "effect"
 import {
   Capsule,
   CapsuleStatus,
-  RuntimeSafety,
-  StaleReason,
   DriftStatus,
-  ReleaseReason
+  ReleaseReason,
+  RuntimeSafety,
+  StaleReason
 } from "../../../schema/records/Capsule.ts"
 import { RunTrigger } from "../../../schema/records/Run.ts"
 import { present } from "../run/RunRow.ts"
@@ -24,10 +24,9 @@ import {
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
-import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploadRow.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
@@ -236,3 +235,20 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
 
 /** The public projection of a Capsule. */
 export const toCapsule = (row: GuardedCapsuleRow) => Effect.map(authorityGuard(row), (guard) => projected(row, guard))
+
+type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
+
+/** Nobody has yet confirmed that the original no longer manages the infrastructure. */
+export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
+  imported_from !== null && import_confirmed_at === null
+
+/** Why an imported Capsule cannot have Runs before it is confirmed. */
+export const unconfirmed =
+  "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
+
+/** Its state is still the backup's: the tool has not yet compared it with the real infrastructure. */
+export const hasImportedState = ({
+  current_state_generation,
+  imported_from
+}: Pick<CapsuleRow, "current_state_generation" | "imported_from">): boolean =>
+  imported_from !== null && current_state_generation === 1

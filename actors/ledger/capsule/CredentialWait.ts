@@ -2,7 +2,7 @@ import { CredentialWait } from "../../../schema/records/Capsule.ts"
 import type { ConnectionStatus } from "../../../schema/records/Connection.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../../schema/records/Provider.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 

@@ -8,18 +8,58 @@ import {
   type ManifestRequired
 } from "../../../schema/manifest/InstallConfigCompiler.ts"
 import type { InstallPins, VariableFacts } from "../../../schema/manifest/ModuleFacts.ts"
-import type { ModuleVerdict, ReportVariable } from "../../../schema/records/CompatibilityReport.ts"
+import type { Finding, ModuleVerdict, ReportVariable } from "../../../schema/records/CompatibilityReport.ts"
 import { type CompatibilityReportId, InstallConfigId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { SourceBuild } from "../../../schema/records/Run.ts"
 import { derivedId } from "../../base/Identity.ts"
 import type { StagedReport } from "../source/StagedFindings.ts"
 import { InstallConfigStore, type StoredConfig, type VariableValues } from "./InstallConfigStore.ts"
-import { InstallPolicy } from "./InstallPolicy.ts"
-import { compilerBase, type NamedBase, OperatorConfigs, operatorBaseOf, storedOperator } from "./OperatorConfigs.ts"
-import { operatorFindings } from "./OperatorFindings.ts"
+import { compilerBase, type NamedBase, operatorBaseOf, OperatorConfigs, storedOperator } from "./OperatorConfigs.ts"
 import { declarationOf, type ManifestCarrier, manifestPin, repositoryPathOf } from "../source/SnapshotManifest.ts"
 import { shownDeclaration } from "../source/ShownDeclaration.ts"
+import type { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts"
+import { fits } from "./VariableRules.ts"
+import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
+
+/**
+ * The operator's ceilings: no repository's proposal can widen them. `policy` is read at the point of use, since a reload changes
+ * it.
+ */
+export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
+  "svc/actors/ledger/configuration/InstallPolicy",
+  { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
+)
+
+/** Where the operator's base configuration and the module disagree. A value of the wrong type would make every plan fail. */
+export const operatorFindings = (
+  base: OperatorBaseConfig | undefined,
+  declared: ReadonlyArray<ReportVariable>
+): ReadonlyArray<Finding> => {
+  const variables = new Map(declared.map((variable) => [variable.name, variable]))
+  return Object.entries(base?.variables ?? {}).flatMap(([name, value]): ReadonlyArray<Finding> => {
+    const variable = variables.get(name)
+    if (variable !== undefined) {
+      if (fits(variable.type, value)) return []
+      return [
+        {
+          severity: "error",
+          code: "operator_variable_type",
+          message: `The operator's base configuration sets the input ${name} to a value that is no ${variable.type}. Ask the operator to correct it.`
+        }
+      ]
+    }
+    // A base configuration for a whole repository may set variables that only some of its modules declare.
+    if (base?.module === undefined) return []
+    return [
+      {
+        severity: "warning",
+        code: "operator_variable_unknown",
+        message: `The operator's base configuration sets the input ${name}, which the module does not declare. It is not used.`
+      }
+    ]
+  })
+}
 
 /** The exact types that a scan found, which a report only groups. */
 const ScannedTypes = Schema.Struct({

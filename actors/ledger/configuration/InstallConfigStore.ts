@@ -3,24 +3,62 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { CompiledInstall } from "../../../schema/manifest/CompiledInstall.ts"
-import { ReportOutput } from "../../../schema/records/CompatibilityReport.ts"
+import { ReportOutput, type ReportVariable } from "../../../schema/records/CompatibilityReport.ts"
 import { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { type ProviderBinding, ProviderRequirement } from "../../../schema/records/Provider.ts"
 import { SourceBuild } from "../../../schema/records/Run.ts"
 import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { derivedId, now } from "../../base/Identity.ts"
 import {
-  type CapsuleId,
-  type CompatibilityReportId,
-  type InstallConfigId,
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
   ProviderBindingId,
-  type SourceSnapshotId,
-  type WorkspaceId
+  SourceSnapshotId,
+  WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
-import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+import type { InputChange } from "../../../schema/records/ChangeEvidence.ts"
+import { shownDeclaration } from "../source/ShownDeclaration.ts"
+
+/** Immutable configurations of a module. */
+export const InstallConfigRow = table("install_configs", {
+  id: InstallConfigId,
+  workspace_id: WorkspaceId,
+  capsule_id: Schema.NullOr(CapsuleId),
+  origin: Schema.Literals(["operator", "repository_manifest", "generic"]),
+  module_path: Schema.String,
+  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+  contract_digest: Schema.String,
+  digest: Schema.String,
+  config: Schema.String,
+  private_variables: Schema.NullOr(Schema.String),
+  predecessor_id: Schema.NullOr(InstallConfigId),
+  created_at: Timestamp
+})
+export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
+
+/** What lists show: no private values. */
+export const ListedConfig = InstallConfigRow.without("private_variables")
+export type ListedConfig = RowOf<typeof ListedConfig.columns>
+
+/** Which Connection serves which provider in a configuration. */
+export const ProviderBindingRow = table("provider_bindings", {
+  id: ProviderBindingId,
+  workspace_id: WorkspaceId,
+  install_config_id: InstallConfigId,
+  provider: Schema.String,
+  module_local_name: Schema.String,
+  child_alias: Schema.NullOr(Schema.String),
+  connection_id: ConnectionId
+})
+export type ProviderBindingRow = RowOf<typeof ProviderBindingRow.columns>
 
 /**
  * A configuration without its private values. Immutable; the digest covers it and the values. `compiled` is the manifest
@@ -230,4 +268,48 @@ export class InstallConfigStore extends Context.Service<
       return InstallConfigStore.of({ insert, load, values, bindings, checkDigest, dropUnreported })
     })
   )
+}
+
+/**
+ * The names of the inputs whose value differs between a configuration and an earlier one; values are private. `undefined` if the
+ * earlier configuration has been removed.
+ */
+export const changedInputs = Effect.fn("changedInputs")(function* (
+  earlierId: InstallConfigId,
+  { row }: LoadedInstallConfig
+): Effect.fn.Return<ReadonlyArray<InputChange> | undefined, never, InstallConfigStore> {
+  if (earlierId === row.id) return []
+  const configs = yield* InstallConfigStore
+  const earlier = yield* configs.load(earlierId)
+  if (earlier === undefined) return undefined
+  const before = yield* configs.values(earlier.row)
+  const after = yield* configs.values(row)
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .toSorted()
+    .flatMap((input): ReadonlyArray<InputChange> => {
+      const was = before[input]
+      const is = after[input]
+      if (was === undefined) return [{ input, change: "added" }]
+      if (is === undefined) return [{ input, change: "removed" }]
+      return canonicalJson(was) === canonicalJson(is) ? [] : [{ input, change: "changed" }]
+    })
+})
+
+/** The inputs of a commit under a configuration, with the configuration's origins for the inputs it knows. */
+export const carriedVariables = (
+  config: StoredConfig,
+  declared: ReadonlyArray<ReportVariable>
+): ReadonlyArray<DeclaredVariable> => {
+  const known = new Map(config.variables.map((variable) => [variable.name, variable]))
+  return declared.map((variable) => ({
+    name: variable.name,
+    type: variable.type,
+    required: variable.required,
+    hasDefault: variable.hasDefault,
+    sensitive: variable.sensitive || known.get(variable.name)?.sensitive === true,
+    ephemeral: variable.ephemeral,
+    ...shownDeclaration(variable, known.get(variable.name)?.sensitive === true),
+    origin: known.get(variable.name)?.origin ?? "user",
+    set: known.get(variable.name)?.set ?? false
+  }))
 }

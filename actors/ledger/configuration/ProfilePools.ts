@@ -2,8 +2,8 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import { rowShape } from "../../base/database/Table.ts"
-import { RunPools } from "../run/RunPools.ts"
-import { OperatorConfigs, executionProfile } from "./OperatorConfigs.ts"
+import { RunPools } from "../run/RunLedger.ts"
+import { executionProfile, OperatorConfigs } from "./OperatorConfigs.ts"
 
 const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
 

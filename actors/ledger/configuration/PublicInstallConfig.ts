@@ -7,10 +7,9 @@ import { InstallConfig, type OperatorConfig } from "../../../schema/records/Inst
 import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { derivedId } from "../../base/Identity.ts"
 import { present } from "../run/RunRow.ts"
-import { StoredConfig } from "./InstallConfigStore.ts"
+import { type ListedConfig, StoredConfig } from "./InstallConfigStore.ts"
 import { plannedCheck } from "./OperatorAuthority.ts"
 import { digestOfBase, type OperatorConfigsShape } from "./OperatorConfigs.ts"
-import type { ListedConfig } from "./InstallConfigRow.ts"
 
 const decodeConfig = storedJson(StoredConfig)
 const decodeInstallConfig = storedRecord(InstallConfig)

@@ -3,18 +3,47 @@ import { SqlClient } from "effect/sql"
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import { privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
 import type { CapsuleStatus, Dependency } from "../../../schema/records/Capsule.ts"
-import type {
-  CapsuleId,
-  DependencyId,
+import {
+  type CapsuleId,
+  type DependencyId,
   OutputShareId,
-  StateVersionId,
-  WorkspaceId
+  type StateVersionId,
+  type WorkspaceId
 } from "../../../schema/records/Ids.ts"
-import { activeShares } from "./SharedOutputs.ts"
 import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
-import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
+import { DependencyOutputsJson, DependencyRow } from "./DependencyRow.ts"
 import type { OutputRow } from "../state/StateVersionRow.ts"
 import { CapsuleRow } from "../capsule/CapsuleRow.ts"
+import { SharedOutput } from "../../../schema/records/OutputShare.ts"
+import { rowShape } from "../../base/database/Table.ts"
+
+// Shares are created in a folder above this one.
+const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
+
+const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
+
+/** The producer's name for an Output, and the share that provides it. */
+interface SharedFrom {
+  readonly name: string
+  readonly shareId: OutputShareId
+}
+
+/** What a Capsule currently shares with a Workspace, under the receiver's names. Only approved, unrevoked shares are included. */
+export const activeShares = Effect.fn("activeShares")(function* (
+  producerCapsuleId: CapsuleId,
+  toWorkspaceId: WorkspaceId
+) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* ActiveShare.rows(sql)`SELECT s.id, s.outputs FROM output_shares s
+    JOIN capsules c ON c.id = s.producer_capsule_id AND c.workspace_id = s.from_workspace_id
+    WHERE s.producer_capsule_id = ${producerCapsuleId} AND s.to_workspace_id = ${toWorkspaceId} AND s.status = 'active'
+    ORDER BY s.created_at, s.id`
+  const shared = new Map<string, SharedFrom>()
+  for (const { id, outputs } of rows) {
+    for (const { alias, name } of yield* decodeShared(outputs)) shared.set(alias ?? name, { name, shareId: id })
+  }
+  return shared
+}, Effect.orDie)
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 

@@ -4,7 +4,7 @@ import type { InterfaceBindingRequest } from "../../../schema/manifest/CompiledI
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import { InstallPolicy } from "../configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../configuration/InstallConfigCompilation.ts"
 import { privacyReason, StateVersions } from "../state/StateVersions.ts"
 import { now } from "../../base/Identity.ts"
 import { type AppliedOutput, MaterializationFailed, resolveInputs } from "./InterfaceInputs.ts"

@@ -1,13 +1,61 @@
-import { Context, Effect, Layer, Tracer } from "effect"
+import { Context, Deferred, Effect, Layer, Schema, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { RunEventData, RunEventKind } from "../../../schema/events/RunEvent.ts"
+import {
+  closed,
+  longestEventText,
+  ReportedFact,
+  type RunEventData,
+  RunEventKind
+} from "../../../schema/events/RunEvent.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
-import type { ReportedEvent } from "./ReportedEvents.ts"
-import { EventDataJson, RunEventRow } from "./RunEventRow.ts"
 import { eventBatch, nextEvent, nextEvents } from "./RunSequences.ts"
-import { type RunId } from "../../../schema/records/Ids.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { plainText } from "../../../runner/redaction/LogText.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
+import { table } from "../../base/database/Table.ts"
+import { RunRow } from "./RunRow.ts"
+
+/** The description of one event. */
+const EventDataJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
+
+/** The events of Runs. */
+export const RunEventRow = table("run_events", {
+  run_id: RunId,
+  seq: Schema.Int,
+  at: Timestamp,
+  kind: RunEventKind,
+  data: EventDataJson
+})
+
+/** An event as reported by a place of execution. */
+export type ReportedEvent = ReportedFact & { readonly at: Timestamp }
+
+const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
+
+const cleaned = (value: unknown): unknown =>
+  typeof value === "string" ? plainText(value.slice(0, longestEventText)).slice(0, longestEventText) : value
+
+/** Reported data is flat: the schemas refuse anything deeper. */
+const withCleanTexts = (fact: unknown): unknown =>
+  isRecord(fact) && isRecord(fact["data"])
+    ? {
+        ...fact,
+        data: Object.fromEntries(Object.entries(fact["data"]).map(([name, value]) => [name, cleaned(value)]))
+      }
+    : fact
+
+const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
+
+/**
+ * Accepts what a runner reports. Unknown fields are refused, as are kinds that are unknown or reserved for the service. The
+ * runner has already redacted and cleaned its output; it is cleaned again here, since nothing else stands between it and a
+ * reader.
+ */
+export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
+  Effect.suspend(() => decodeFact(withCleanTexts(fact)))
 
 type Listener = () => void
 
@@ -218,3 +266,20 @@ export class RunJournal extends Context.Service<
     })
   )
 }
+
+/** Waits until a Run is neither queued nor running. The Run's own events wake it; the row decides. */
+export const awaitRun = Effect.fn("Run.await")(function* (runId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* RunJournal
+  for (;;) {
+    const changed = yield* Deferred.make<void>()
+    const stop = journal.listen(runId, () => Deferred.doneUnsafe(changed, Effect.void))
+    const rows = yield* Effect.orDie(RunRow.some(sql, "status")`SELECT status FROM runs WHERE id = ${runId}`)
+    const status = rows[0]?.status
+    if (status !== "queued" && status !== "running") {
+      stop()
+      return
+    }
+    yield* Deferred.await(changed).pipe(Effect.ensuring(Effect.sync(stop)))
+  }
+})

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { capsuleExclusiveTypes, type PlanPurpose, type RunEvidence, type RunType } from "../../../schema/records/Run.ts"
 import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
 import { now, nowAfter } from "../../base/Identity.ts"
@@ -7,8 +7,7 @@ import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { changedUnder, type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
-import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
-import { openInLine } from "./OpenRuns.ts"
+import { isApply, RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
 import { mergedEvidence, noEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
@@ -27,8 +26,36 @@ import type {
 } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { localPool } from "../../../schema/agent/PoolName.ts"
-import { isApply } from "./RunAttempt.ts"
-import { placesOfPool, RunPools } from "./RunPools.ts"
+import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
+
+/**
+ * Which pool executes a new plan or drift check of a configuration: `local` (the control plane itself), unless its execution
+ * profile specifies another. An apply runs where its plan was created.
+ */
+export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
+  "svc/actors/ledger/run/RunPools",
+  { defaultValue: () => () => Effect.succeed(localPool) }
+)
+
+const agentsPrefix = "agents:"
+
+/** The places of a pool of agents, as named in `runs.slot_pool` and `run_turns`. */
+export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
+
+/** Whether these places belong to agents. */
+export const isAgentSlotPool = (places: string): boolean => places.startsWith(agentsPrefix)
+
+/** What kind of places these are. */
+export const slotPoolOf = (places: string): SlotPool =>
+  isAgentSlotPool(places) ? "agents" : places === "builds" ? "builds" : "runs"
+
+/**
+ * Selects, in a `WHERE`, the queued and running Runs in a Capsule's line: those of which only one may run at a time. Uses the
+ * indexes of the queue, because a Capsule may have thousands of finished Runs over the years. `capsule` is an id or a column.
+ */
+export const openInLine = (sql: SqlClient.SqlClient, capsule: CapsuleId | Statement.Fragment) =>
+  sql`id IN (SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'queued'
+    UNION ALL SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'running')`
 
 /** The properties of a new Run that determine its place. */
 interface PlacedRun {

@@ -1,17 +1,19 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunEventData, RunFact } from "../../../schema/events/RunEvent.ts"
-import type { RunEvidence, RunStatus } from "../../../schema/records/Run.ts"
+import type { RunEvidence, RunStatus, RunType } from "../../../schema/records/Run.ts"
 import { isFinalStatus, transitionEvent } from "../../../schema/records/RunLifecycle.ts"
 import type { ChangesOf } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
-import { isApply } from "./RunAttempt.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
+
+/** Whether a Run of this kind changes infrastructure, so that it is never executed twice. */
+export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
 
 export interface RunError {
   readonly code: string

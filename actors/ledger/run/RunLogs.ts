@@ -1,14 +1,26 @@
 import { Context, Effect, Layer, Schedule, Schema, type Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { type LogStream, type RunLogEntry, type RunPhase } from "../../../schema/events/RunEvent.ts"
-import { rowShape } from "../../base/database/Table.ts"
+import { type LogStream, RunLogEntry, type RunPhase } from "../../../schema/events/RunEvent.ts"
+import { rowShape, table } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { logBatch } from "./RunSequences.ts"
-import { LogEntriesJson, RunLogChunkRow } from "./RunLogChunkRow.ts"
 import { RunSettings } from "./RunSettings.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
+
+export const LogEntriesJson = jsonText(Schema.Array(RunLogEntry))
+
+/** The lines `first_seq` to `last_seq` of a Run's log. */
+export const RunLogChunkRow = table("run_log_chunks", {
+  run_id: RunId,
+  first_seq: Schema.Int,
+  last_seq: Schema.Int,
+  bytes: Schema.Int,
+  entries: LogEntriesJson
+})
 
 /** Receives the lines of one running Run. */
 export interface RunLog {

@@ -1,8 +1,12 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
-import { RunResultRow } from "./RunResultRow.ts"
-import { type RunId } from "../../../schema/records/Ids.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { table } from "../../base/database/Table.ts"
+
+/** What a Run passes to its coordinator, as JSON that only those two read. */
+export const RunResultRow = table("run_results", { run_id: RunId, result: Schema.String, created_at: Timestamp })
 
 /** A finished Run's result for its coordinator, stored until the coordinator has consumed it. Contains no secrets. */
 export class RunResults extends Context.Service<

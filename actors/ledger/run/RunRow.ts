@@ -17,7 +17,7 @@ import {
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
-import { PlanDetails, planDetailNames } from "../../../schema/records/PlanDetails.ts"
+import { planDetailNames, PlanDetails } from "../../../schema/records/PlanDetails.ts"
 import {
   LatestRun,
   ListedRun,
@@ -31,9 +31,8 @@ import {
 import { RunNetwork } from "../../../schema/records/RunConfinement.ts"
 import { type RunDecisions, runDecisions } from "../../../schema/records/RunDecision.ts"
 import type { RunStanding } from "../../../schema/records/RunLifecycle.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText, storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
-import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 
 /** The evidence without the details of its plan. Earlier releases kept the sandbox level in it. */
 export const EvidenceJson = jsonText(

@@ -10,7 +10,7 @@ import type { ChangeCauses } from "../../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../../schema/records/SourceChanges.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
 /** Client of the Run actor, with its reads. */

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
-import { DeferredSyncRow } from "./LaneRow.ts"
+import { DeferredSyncRow } from "./SourceLanes.ts"
 
 /** A lane that automation tried to sync while the Workspace's queue was full. */
 export interface DeferredSync {

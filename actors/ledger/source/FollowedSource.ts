@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { RunTrigger } from "../../../schema/records/Run.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceRow.ts"
 

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotRow } from "./SourceRow.ts"
-import { RunResultRow } from "../run/RunResultRow.ts"
+import { RunResultRow } from "../run/RunResults.ts"
 
 const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ archiveDigest: Schema.String })))
 

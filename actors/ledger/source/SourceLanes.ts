@@ -1,16 +1,40 @@
-import { Clock, Context, Duration, Effect, Layer, Struct, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SourceLane } from "../../../schema/records/Source.ts"
 import type { CommitDescription } from "../../../schema/records/Commit.ts"
-import type { SourceSnapshotId } from "../../../schema/records/Ids.ts"
-import { type SourceId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { SourceId, SourceSnapshotId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { lanesInUse } from "../../../schema/tables/SourceTables.ts"
 import { now } from "../../base/Identity.ts"
 import { commitDescriptions } from "./CommitDescriptions.ts"
 import type { SourceRow } from "./SourceRow.ts"
-import { StoredLane } from "./LaneRow.ts"
-import { type ChangesOf, type RowOf, rowShape } from "../../base/database/Table.ts"
+import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
+
+/** Lanes that have been checked. */
+export const StoredLane = table("source_lanes", {
+  source_id: SourceId,
+  ref: Schema.String,
+  path: Schema.String,
+  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  resolved_commit: Schema.NullOr(Schema.String),
+  last_look_at: Schema.NullOr(Timestamp),
+  last_change_at: Schema.NullOr(Timestamp),
+  next_look_at: Schema.NullOr(Timestamp),
+  error_code: Schema.NullOr(Schema.String),
+  error_message: Schema.NullOr(Schema.String),
+  error_since: Schema.NullOr(Timestamp)
+})
+type StoredLane = RowOf<typeof StoredLane.columns>
+
+/** Lanes that automation tried to sync while the Workspace's queue was full. */
+export const DeferredSyncRow = table("deferred_syncs", {
+  source_id: SourceId,
+  ref: Schema.String,
+  path: Schema.String,
+  trigger_kind: Schema.Literals(["webhook", "schedule"]),
+  since: Timestamp
+})
+export type DeferredSyncRow = RowOf<typeof DeferredSyncRow.columns>
 
 /** How long the schedule skips a lane after a sync. */
 const lookInterval: Duration.Input = "5 minutes"

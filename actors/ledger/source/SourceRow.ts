@@ -12,7 +12,7 @@ import { CommitDescription } from "../../../schema/records/Commit.ts"
 import { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
 export const ReviewedRefsJson = jsonText(Schema.Array(Schema.String))

@@ -15,7 +15,7 @@ import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../../
 import type { CommandContext, IdempotentRequest } from "../../Command.ts"
 import type { HookProofs } from "./SourceHook.ts"
 import type { FailingLane } from "./SourceLanes.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 /** Client of the Source actor, with its reads. */
 export class Sources extends Context.Service<

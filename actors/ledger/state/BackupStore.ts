@@ -1,14 +1,32 @@
 import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Backup } from "../../../schema/records/Backup.ts"
-import { BackupId, type CapsuleId, type RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { BackupId, CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { derivedId, now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { BackupRow, type ListedBackup } from "./BackupRow.ts"
 import { StateVersionRow } from "./StateVersionRow.ts"
 import { statePlace } from "./StateVersions.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Backups of a Workspace. */
+export const BackupRow = table("backups", {
+  id: BackupId,
+  workspace_id: WorkspaceId,
+  capsule_id: Schema.NullOr(CapsuleId),
+  digest: Schema.String,
+  size_bytes: Schema.Int,
+  archive: Schema.String,
+  created_by_run_id: RunId,
+  created_at: Timestamp
+})
+export type BackupRow = RowOf<typeof BackupRow.columns>
+
+/** A backup without its archive. */
+export const ListedBackup = BackupRow.without("archive")
+export type ListedBackup = RowOf<typeof ListedBackup.columns>
 
 export const toBackup = (row: ListedBackup): Backup =>
   Backup.make({

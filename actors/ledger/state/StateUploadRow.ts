@@ -3,8 +3,7 @@ import { InstallPlanId, StateUploadId, WorkspaceId } from "../../../schema/recor
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { ImportedFrom } from "../../../schema/records/ImportedFrom.ts"
 import { StateUpload } from "../../../schema/records/StateUpload.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
-import { storedRecord } from "../../base/database/StoredRecord.ts"
+import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
 export const ImportedFromJson = jsonText(ImportedFrom)

@@ -3,15 +3,15 @@ import {
   CapsuleId,
   InstallConfigId,
   LeftOverStateId,
-  StateUploadId,
   OutputId,
   RunId,
   SourceSnapshotId,
+  StateUploadId,
   StateVersionId,
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
 /** States, sealed. */

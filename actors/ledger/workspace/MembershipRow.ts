@@ -1,8 +1,11 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { MembershipId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
-import { type RowOf, table } from "../../base/database/Table.ts"
+import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
+import { SqlClient } from "effect/sql"
+import { newId, now } from "../../base/Identity.ts"
+import { HeldRecord, type RestoredRecords, ReviewItem } from "../../base/RestoredRecords.ts"
 
 /** Who is a member of which Workspace. */
 export const MembershipRow = table("memberships", {
@@ -17,3 +20,86 @@ export const MembershipRow = table("memberships", {
   updated_at: Timestamp
 })
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
+
+/** Makes a person who has agreed an active member, in the caller's transaction. A former member returns with this role. */
+export const admitMember = Effect.fn("admitMember")(function* (member: {
+  readonly workspaceId: WorkspaceId
+  readonly subject: string
+  readonly role: Role
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`INSERT INTO memberships ${MembershipRow.values(sql, {
+    id: yield* newId(MembershipId, "mbr"),
+    workspace_id: member.workspaceId,
+    subject: member.subject,
+    role: member.role,
+    status: "active",
+    left_at: null,
+    created_at: at,
+    updated_at: at
+  })} ON CONFLICT (workspace_id, subject) DO UPDATE SET role = excluded.role, status = excluded.status,
+    left_at = excluded.left_at, updated_at = excluded.updated_at`
+}, Effect.orDie)
+
+/** Changes an existing membership in the caller's transaction. The caller has decided that it may be changed. */
+export const changeMember = Effect.fn("changeMember")(function* (
+  member: { readonly workspaceId: WorkspaceId; readonly subject: string },
+  change: { readonly role?: Role; readonly status?: MemberStatus }
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { ...change, updated_at: yield* now })}
+    WHERE workspace_id = ${member.workspaceId} AND subject = ${member.subject}`
+}, Effect.orDie)
+
+const OwnedAlone = rowShape({ handle: Schema.String })
+
+/** The Workspaces, by handle, that would be left without an active owner if this person left; archived ones need none. */
+export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* OwnedAlone.rows(sql)`SELECT w.handle FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.subject = ${subject} AND m.role = 'owner' AND m.status = 'active' AND w.archived_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM memberships o JOIN users u ON u.subject = o.subject
+        WHERE o.workspace_id = m.workspace_id AND o.subject <> ${subject} AND o.role = 'owner' AND o.status = 'active'
+          AND u.status = 'active')
+    ORDER BY w.handle`
+  return rows.map(({ handle }) => handle)
+}, Effect.orDie)
+
+/** Ends every membership of a deleted account, in the caller's transaction. */
+export const endMemberships = Effect.fn("endMemberships")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", left_at: at, updated_at: at })}
+    WHERE subject = ${subject} AND status <> 'suspended'`
+}, Effect.orDie)
+
+/** Memberships that a restore brought back. */
+export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+  const set = Effect.fnUntraced(function* (id: string, status: MemberStatus) {
+    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status, updated_at: yield* now })}
+      WHERE id = ${id} AND status = 'unconfirmed'`
+  }, Effect.orDie)
+
+  return {
+    kind: "membership",
+    hold: Effect.gen(function* () {
+      const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
+        WHERE status = 'active' ORDER BY id`
+      yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
+      // An invitation that may have been withdrawn since the backup must not become valid again.
+      yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
+        WHERE status = 'invited'`
+      return held
+    }).pipe(Effect.orDie),
+    pending: Effect.orDie(rowShape(ReviewItem.fields).rows(
+      sql
+    )`SELECT m.id, 'membership' AS kind, w.id AS "workspaceId", w.handle AS workspace,
+        u.email || ' as ' || m.role AS description, r.previous_status AS "previousStatus", m.updated_at AS "changedAt"
+      FROM restore_review r JOIN memberships m ON m.id = r.record_id AND m.status = 'unconfirmed'
+      JOIN workspaces w ON w.id = m.workspace_id JOIN users u ON u.subject = m.subject
+      WHERE r.decision IS NULL ORDER BY w.handle, u.email, m.id`),
+    confirm: (id) => set(id, "active"),
+    remove: (id) => set(id, "suspended")
+  }
+})

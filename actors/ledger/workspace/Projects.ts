@@ -12,9 +12,9 @@ import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
-import { ProjectRow } from "./ProjectRow.ts"
+import { ProjectRow } from "./WorkspaceCreation.ts"
 
 const decodeProjects = storedRecord(Schema.Array(Project))
 

@@ -1,7 +1,8 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
+import { SqlClient } from "effect/sql"
 
 /** Workspaces. `WorkspaceRow` is what a reader receives. */
 export const StoredWorkspace = table("workspaces", {
@@ -20,3 +21,34 @@ export const StoredWorkspace = table("workspaces", {
   drift_check_by: Schema.NullOr(Schema.String)
 })
 export type StoredWorkspace = RowOf<typeof StoredWorkspace.columns>
+
+const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* StoredWorkspace.some(
+    sql,
+    "automation_paused_at",
+    "automation_paused_by",
+    "automation_pause_reason",
+    "archived_at"
+  )`SELECT automation_paused_at, automation_paused_by, automation_pause_reason, archived_at
+    FROM workspaces WHERE id = ${workspaceId}`
+  return rows[0]
+}, Effect.orDie)
+
+/**
+ * Why nothing may start without a person, in a message to the people of the Workspace; `undefined` while automation is allowed.
+ */
+export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
+  const row = yield* read(workspaceId)
+  if (row === undefined || row.archived_at !== null) return "the Workspace is archived"
+  if (row.automation_paused_at === null) return undefined
+  const reason = row.automation_pause_reason === null ? "" : ` (${row.automation_pause_reason})`
+  return `automation of the Workspace has been paused since ${row.automation_paused_at}${reason}`
+})
+
+/**
+ * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
+ * scheduled drift checks. Checked in the transaction that would start it. Source checks change nothing, so they continue.
+ */
+export const automationAllowed = (workspaceId: WorkspaceId) =>
+  Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

@@ -4,9 +4,22 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { MembershipId, ProjectId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { newId, now } from "../../base/Identity.ts"
-import { ProjectRow } from "./ProjectRow.ts"
 import { MembershipRow } from "./MembershipRow.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+
+/** Projects of a Workspace. */
+export const ProjectRow = table("projects", {
+  id: ProjectId,
+  workspace_id: WorkspaceId,
+  name: Schema.String,
+  slug: Schema.String,
+  is_default: Flag,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type ProjectRow = RowOf<typeof ProjectRow.columns>
 
 export interface WorkspaceToCreate {
   readonly handle: string

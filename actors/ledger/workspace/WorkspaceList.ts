@@ -6,7 +6,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { idOrNull } from "../../base/Identity.ts"
 import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
-import type { PageRequest } from "../../base/paging/Page.ts"
+import type { PageRequest } from "../../base/paging/RowPages.ts"
 
 /** A Workspace joined with the reader's membership, as returned by SQL. */
 const WorkspaceRow = Schema.Struct({

@@ -11,7 +11,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import type { PageRequest } from "../../base/paging/Page.ts"
+import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { createWorkspace, findPersonal, isWhole, repairPersonal } from "./WorkspaceCreation.ts"
 import {

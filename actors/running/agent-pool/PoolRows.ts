@@ -6,7 +6,7 @@ import { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { IsolationFloor } from "../../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
 export const PoolRow = table("agent_pools", {

@@ -7,11 +7,11 @@ import { dateOfAnswer } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import type { Page, PageRequest } from "../../base/paging/Page.ts"
+import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, PoolRow, ProvisionRow, runsOfAgent } from "./PoolRows.ts"
-import { shownAgent } from "./ShownAgent.ts"
+import { shownAgent } from "./Agents.ts"
 
 const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queued: Schema.Int })
 

@@ -5,16 +5,19 @@ import { agentDocumentLimits } from "../../../runner/document/DocumentReadings.t
 import { plainText } from "../../../runner/redaction/LogText.ts"
 import { JobResult } from "../../../runner/agent/JobResult.ts"
 import type { StateProblem } from "../../../runner/execution/RunOutcome.ts"
-import type { HeldRunOrder, ReportBatch, RunClaim } from "../../../schema/agent/AgentJob.ts"
-import { longestReportedLine } from "../../../schema/agent/AgentJob.ts"
+import {
+  type HeldRunOrder,
+  longestReportedLine,
+  type ReportBatch,
+  type RunClaim
+} from "../../../schema/agent/AgentJob.ts"
 import type { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
-import { type ReportedEvent, receivedFact } from "../../ledger/run/ReportedEvents.ts"
-import { RunJournal } from "../../ledger/run/RunJournal.ts"
+import { receivedFact, type ReportedEvent, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLogs } from "../../ledger/run/RunLogs.ts"
 import type { RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { RunCheckpoints } from "../../ledger/state/RunCheckpoints.ts"

@@ -5,7 +5,7 @@ import { Digest } from "../../../schema/agent/Blob.ts"
 import { AgentId, EvidenceId, LeftOverStateId, RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
-import { jsonText } from "../../base/database/JsonText.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
 /** What an agent sent at the end of a job, as digests of sealed blobs. */

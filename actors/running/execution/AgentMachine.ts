@@ -5,7 +5,7 @@ import { needInWords, toolFor } from "../agent-pool/AgentFit.ts"
 import { AgentNeeds } from "../agent-pool/AgentNeeds.ts"
 import { AgentRow, FactsJson } from "../agent-pool/PoolRows.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
-import { blocked } from "./RunBlocked.ts"
+import { blocked } from "./RunSteps.ts"
 
 /**
  * The machine of the agent that holds a Run, as described by the agent. The agent checks the sandbox and the tool again before

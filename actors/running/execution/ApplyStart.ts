@@ -5,7 +5,7 @@ import { type HoldLost, holdLost, type RunHold } from "../../ledger/run/RunHold.
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
-import type { RunBlocked } from "./RunBlocked.ts"
+import type { RunBlocked } from "./RunSteps.ts"
 import { makeStartObstacle } from "./StartObstacle.ts"
 
 /** The answer to a request to start the tool of an apply. `refused`: the tool must not start. */

@@ -6,8 +6,8 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { followObstacle, lookOf } from "../../ledger/source/FollowedSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
-import { automationRefusal } from "../../ledger/workspace/Automation.ts"
-import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { automationRefusal } from "../../ledger/workspace/StoredWorkspace.ts"
+import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
  * The reason why a Run that no person started is not wanted any more, read in the caller's transaction: what turned it on may have

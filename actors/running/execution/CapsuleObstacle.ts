@@ -7,12 +7,12 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
-import { isApply } from "../../ledger/run/RunAttempt.ts"
+import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
-import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
  * The reason why a Run must not be executed on its Capsule, read in the caller's transaction; `undefined` if there is none. An

@@ -11,9 +11,12 @@ import { checkTarget, deliveryTargets } from "../../inputs/delivery/DeliveredVar
 import { injectingDependencies } from "../../ledger/consumption/InjectingDependencies.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import type { StagedReport } from "../../ledger/source/StagedFindings.ts"
-import { carriedVariables } from "../../ledger/configuration/CarriedVariables.ts"
+import {
+  carriedVariables,
+  InstallConfigStore,
+  type LoadedInstallConfig
+} from "../../ledger/configuration/InstallConfigStore.ts"
 import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
-import { InstallConfigStore, type LoadedInstallConfig } from "../../ledger/configuration/InstallConfigStore.ts"
 import { type InputGivers, inputSource } from "../../ledger/configuration/InputSource.ts"
 import { resolveProviders } from "./ProviderResolutions.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"

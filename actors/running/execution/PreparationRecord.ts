@@ -10,7 +10,7 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type PreparationSchema, RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { makeAgentMachine } from "./AgentMachine.ts"
-import { blocked } from "./RunBlocked.ts"
+import { blocked } from "./RunSteps.ts"
 
 /** What is recorded on the Run itself. `shown`: the evidence shown to readers while the Run is executing. */
 interface Recorded {

@@ -15,7 +15,7 @@ import {
   profileOf
 } from "../../ledger/configuration/OperatorConfigs.ts"
 import { makeAgentMachine } from "./AgentMachine.ts"
-import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /** Which profile executes a Run, and with which tool. */
 export const makeRunProfiles = Effect.gen(function* () {

@@ -1,11 +1,21 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { RunControl as PlaceControl } from "../../../runner/execution/RunPlace.ts"
 import type { KillPointName } from "../../base/KillPoint.ts"
 import { type HoldLost, holdOf, type RunHold, type StopRequested } from "../../ledger/run/RunHold.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
-import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
+import { RunEvidence } from "../../../schema/records/Run.ts"
+
+/** Why a Run cannot start. `superseded` when its authority has changed. */
+export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
+  code: Schema.String,
+  message: Schema.String,
+  evidence: RunEvidence
+}) {}
+
+export const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
+  new RunBlocked({ code, message, evidence })
 
 /** The result of a Run's job, as reported by the place that executed it. */
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>

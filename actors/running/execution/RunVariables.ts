@@ -4,7 +4,7 @@ import { Deliveries, type DeliverySubject, type PlannedDeliveries } from "../../
 import type { ConsumedOutput } from "../../ledger/consumption/ConsumedOutputs.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunInputs } from "./RunInputs.ts"
-import { blocked } from "./RunBlocked.ts"
+import { blocked } from "./RunSteps.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
 /** A prepared Run in the form that the host's deliveries accept. */

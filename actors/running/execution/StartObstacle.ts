@@ -6,7 +6,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { makeAutomaticObstacle } from "./AutomaticObstacle.ts"
 import { approvedPlan } from "./ReviewedPlanProblem.ts"
-import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /** The apply's approval no longer meets the rules. */
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`

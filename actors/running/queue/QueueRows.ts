@@ -4,7 +4,7 @@ import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecisi
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { placesOfPool } from "../../ledger/run/RunPools.ts"
+import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
 /** When each Workspace, and each subject in it, last started a Run. The empty subject represents the service. */
 export const RunTurnRow = table(

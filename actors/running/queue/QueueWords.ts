@@ -1,5 +1,5 @@
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
-import { slotPoolOf } from "../../ledger/run/RunPools.ts"
+import { slotPoolOf } from "../../ledger/run/RunLedger.ts"
 import type { Place } from "./QueueDecision.ts"
 
 /** A place with its sentence. It refers to Runs as a row does: by ids as plain strings. */

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../base/database/Transaction.ts"
-import { preempt } from "../../ledger/run/Preemption.ts"
-import { isAgentSlotPool } from "../../ledger/run/RunPools.ts"
+import { preempt, RunCancels } from "../../ledger/run/RunCancels.ts"
+import { isAgentSlotPool } from "../../ledger/run/RunLedger.ts"
 import {
   checksToPreempt,
   decide,
@@ -17,7 +17,6 @@ import { PoolReach } from "../agent-pool/PoolReach.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
-import { RunCancels } from "../../ledger/run/RunCancels.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import type { ListedRunRow, RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"

@@ -1,10 +1,16 @@
-import { type Run, type RunStatus } from "../../../schema/records/Run.ts"
+import type { Run, RunStatus } from "../../../schema/records/Run.ts"
 import { RunGroup } from "../../../schema/records/RunGroup.ts"
 import type { RunWave, WaveMember, WaveMemberState } from "../../../schema/records/RunWaves.ts"
-import { present } from "../../ledger/run/RunRow.ts"
-import type { GroupMember } from "./GroupMembers.ts"
-import type { RunGroupRow } from "./RunGroupRow.ts"
+import { present, RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { type GroupMember, groupMembers } from "./GroupMembers.ts"
+import { RunGroupRow } from "./RunGroupRow.ts"
 import { nextSteps, type Standing, stateOf, type WaveEdge } from "./WaveDecision.ts"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import type { RunGroupId } from "../../../schema/records/Ids.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.ts"
 
 type Status = RunGroup["status"]
 
@@ -96,3 +102,20 @@ export const toRunGroup = (
     runs
   }
 }
+
+/** A group with its Runs in their current status. */
+export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* RunQueue
+  const [group] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
+  if (group === undefined) return yield* notFound("Run group")
+  const rows = yield* Effect.orDie(
+    RunRow.rows(sql)`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
+  )
+  const places = yield* queue.places(rows)
+  const runs = yield* withCommitDescriptions(
+    sql,
+    rows.map((row) => toRun(row, places.get(row.id)))
+  )
+  return toRunGroup(group, runs, yield* groupMembers(group))
+})

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommandContext, serviceContext } from "../../../schema/commands/Command.ts"
 import type { RunGroupId } from "../../../schema/records/Ids.ts"
-import { automationRefusal } from "../../ledger/workspace/Automation.ts"
+import { automationRefusal } from "../../ledger/workspace/StoredWorkspace.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
 
 const StarterJson = Schema.fromJsonString(CommandContext)

@@ -1,5 +1,5 @@
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
-import { newestEventTime } from "../../../actors/base/audit/NewestEvent.ts"
+import { newestEventTime } from "../../../actors/base/audit/AuditChainRow.ts"
 import { databaseName } from "../../database/DataFolder.ts"
 import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"

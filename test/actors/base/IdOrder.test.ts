@@ -1,8 +1,7 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { newId } from "../../../actors/base/Identity.ts"
-import { idBytes, IdOrder, makeIdOrder } from "../../../actors/base/IdOrder.ts"
+import { idBytes, IdOrder, makeIdOrder, newId } from "../../../actors/base/Identity.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { it } from "../../support/Effect.ts"
 

@@ -3,7 +3,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/commands/install-plan/InstallPlans.ts"
-import { awaitRun } from "../../../actors/ledger/run/RunWaiting.ts"
+import { awaitRun } from "../../../actors/ledger/run/RunJournal.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import {

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { Users } from "../../../actors/access/account/Users.ts"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
-import { InstallPolicy } from "../../../actors/ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../../actors/ledger/configuration/InstallConfigCompilation.ts"
 import type { CommandContext } from "../../../actors/Command.ts"
 import { type EndpointAssignment, EndpointPolicy } from "../../../actors/inputs/delivery/EndpointPolicy.ts"
 import { CapsuleClients } from "../../../actors/access/issuer/CapsuleClients.ts"

@@ -5,9 +5,9 @@ import {
   type BindingRule,
   decideApproval,
   type GivenApproval,
-  uselessBecause
+  uselessBecause,
+  waitingWords
 } from "../../../../actors/access/approval/ApprovalDecision.ts"
-import { waitingWords } from "../../../../actors/access/approval/ApprovalWords.ts"
 import type { ApprovalProblem, Approver, AuthorPart } from "../../../../schema/records/Approval.ts"
 import { ApprovalRuleId, Subject, TeamId } from "../../../../schema/records/Ids.ts"
 import type { Role, SubjectKind } from "../../../../schema/records/Workspace.ts"

@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsonText } from "../../../../actors/base/database/JsonText.ts"
+import { jsonText } from "../../../../actors/base/database/StoredRecord.ts"
 import { RowMismatch, rowShape } from "../../../../actors/base/database/Table.ts"
 import { testDatabase } from "../../../support/Database.ts"
 import { suite } from "../../../support/Effect.ts"

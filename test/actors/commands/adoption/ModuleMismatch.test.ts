@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { moduleMismatch } from "../../../../actors/commands/adoption/ModuleMismatch.ts"
-import { objectKey } from "../../../../actors/ledger/state/ObjectKey.ts"
+import { objectKey } from "../../../../actors/ledger/state/StateEntries.ts"
 import { stateToolProblem } from "../../../../runner/execution/StateFit.ts"
 
 const builtin = "terraform.io/builtin/terraform"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { decideRef, type RefAttempt } from "../../../../actors/inputs/connection/ReviewedRef.ts"
+import { decideRef, type RefAttempt } from "../../../../actors/inputs/connection/ConnectionUse.ts"
 
 const fork: RefAttempt = {
   ref: "refs/pull/9/head",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { operatorMoved, baseMoved } from "../../../../actors/ledger/configuration/OperatorAuthority.ts"
-import { operatorFindings } from "../../../../actors/ledger/configuration/OperatorFindings.ts"
+import { baseMoved, operatorMoved } from "../../../../actors/ledger/configuration/OperatorAuthority.ts"
+import { operatorFindings } from "../../../../actors/ledger/configuration/InstallConfigCompilation.ts"
 import {
   digestOfBase,
   type OperatorConfigsShape,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { Result } from "effect"
-import { patchedValues, type VariablePatch } from "../../../../actors/ledger/configuration/VariablePatch.ts"
+import { patchedValues, type VariablePatch } from "../../../../actors/ledger/configuration/VariableRules.ts"
 import type { DeclaredVariable } from "../../../../schema/records/InstallConfig.ts"
 
 const variable = (name: string, required: boolean, origin: DeclaredVariable["origin"] = "user"): DeclaredVariable => ({

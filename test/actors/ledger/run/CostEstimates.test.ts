@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Schema } from "effect"
-import { estimateCost } from "../../../../actors/ledger/run/CostEstimates.ts"
-import type { PriceTable } from "../../../../actors/ledger/run/PriceTable.ts"
+import { estimateCost, type PriceTable } from "../../../../actors/ledger/run/CostEstimates.ts"
 import { RunId } from "../../../../schema/records/Ids.ts"
 import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { type KeptLog, type LogKeptReason, logKeptReason } from "../../../../actors/ledger/run/LogRetention.ts"
+import { type KeptLog, type LogKeptReason, logKeptReason } from "../../../../actors/ledger/run/LogRemoval.ts"
 
 const before = "2026-05-01T00:00:00.000Z"
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { Effect, Result } from "effect"
-import { receivedFact } from "../../../../actors/ledger/run/ReportedEvents.ts"
+import { receivedFact } from "../../../../actors/ledger/run/RunJournal.ts"
 import { longestEventText } from "../../../../schema/events/RunEvent.ts"
 import { it } from "../../../support/Effect.ts"
 

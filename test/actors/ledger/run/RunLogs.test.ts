@@ -5,13 +5,12 @@ import { RunJournal } from "../../../../actors/ledger/run/RunJournal.ts"
 import type { RunHold } from "../../../../actors/ledger/run/RunHold.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
-import { RunLogs } from "../../../../actors/ledger/run/RunLogs.ts"
+import { LogEntriesJson, RunLogs } from "../../../../actors/ledger/run/RunLogs.ts"
 import { defaultRunSettings, RunSettings } from "../../../../actors/ledger/run/RunSettings.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
-import { LogEntriesJson } from "../../../../actors/ledger/run/RunLogChunkRow.ts"
 
 const mostLogBytes = 64 * 1024
 const settings = Layer.succeed(RunSettings, {

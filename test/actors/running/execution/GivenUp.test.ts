@@ -9,7 +9,7 @@ import { Connections } from "../../../../actors/inputs/connection/Connections.ts
 import type { KillPointName } from "../../../../actors/base/KillPoint.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
-import { awaitRun } from "../../../../actors/ledger/run/RunWaiting.ts"
+import { awaitRun } from "../../../../actors/ledger/run/RunJournal.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"

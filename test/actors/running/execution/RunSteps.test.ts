@@ -1,7 +1,6 @@
 import { expect } from "bun:test"
 import { Effect, Result } from "effect"
-import { blocked } from "../../../../actors/running/execution/RunBlocked.ts"
-import { inSteps, type RunSteps } from "../../../../actors/running/execution/RunSteps.ts"
+import { blocked, inSteps, type RunSteps } from "../../../../actors/running/execution/RunSteps.ts"
 import { holdLost } from "../../../../actors/ledger/run/RunHold.ts"
 import type { RunRow } from "../../../../actors/ledger/run/RunRow.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"

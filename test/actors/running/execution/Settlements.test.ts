@@ -5,17 +5,17 @@ import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { ApplyRecovery } from "../../../../actors/running/execution/ApplyRecovery.ts"
 import { ApplySettlement } from "../../../../actors/running/execution/ApplySettlement.ts"
-import { DriftSettlement, driftEvidence } from "../../../../actors/running/execution/DriftSettlement.ts"
+import { driftEvidence, DriftSettlement } from "../../../../actors/running/execution/DriftSettlement.ts"
 import { dependantsWarning, planEvidence, PlanSettlement } from "../../../../actors/running/execution/PlanSettlement.ts"
 import {
+  type PreparedApply,
   preparedApplySchema,
   preparedDriftCheckSchema,
-  preparedPlanSchema,
-  type PreparedApply
+  preparedPlanSchema
 } from "../../../../actors/running/execution/PreparationSchemas.ts"
 import { isMadeAgain } from "../../../../actors/running/execution/RunStop.ts"
 import { derivedId } from "../../../../actors/base/Identity.ts"
-import { preemptedReason } from "../../../../actors/ledger/run/Preemption.ts"
+import { preemptedReason } from "../../../../actors/ledger/run/RunCancels.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import type { RunHold } from "../../../../actors/ledger/run/RunHold.ts"
 import { RunPreparations } from "../../../../actors/ledger/run/RunPreparations.ts"

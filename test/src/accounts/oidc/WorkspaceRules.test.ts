@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
-import { InstallPolicy } from "../../../../actors/ledger/configuration/InstallPolicy.ts"
+import { InstallPolicy } from "../../../../actors/ledger/configuration/InstallConfigCompilation.ts"
 import { oidcRoutes } from "../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../src/accounts/oidc/OidcServices.ts"
 import { suite } from "../../../support/Effect.ts"
