@@ -1,42 +1,24 @@
-import { Context, Deferred, Effect, Layer, References, Semaphore, Tracer } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, References, Tracer } from "effect"
 import type { Rpc } from "effect/rpc"
+import { outsideTransaction } from "../runner/thread/OutsideTransaction.ts"
+import type { Client, Commands, Named } from "../schema/commands/Command.ts"
 import { ApiError } from "../schema/errors/ApiError.ts"
-import type { Commands, Named } from "../schema/commands/Command.ts"
-import type { IdKind } from "./base/Identity.ts"
 import { Readmission } from "./base/Readmission.ts"
 
-/** Commands that one record holds. Beyond that, a command is refused with a retryable 429. */
-export const mostCommands = 512
-
-/** What an actor does with each command. A handler that needs a service is refused: it would be missing when it runs. */
-export type Handlers<Rpcs extends Rpc.Any> = {
-  readonly [Name in Rpcs["_tag"]]: (command: {
-    readonly payload: Rpc.Payload<Named<Rpcs, Name>>
-  }) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
-}
-
 /**
- * How the actors of one kind behave. Handlers run in `context`, which is that of the actors and not of the caller, except for the
- * caller's span and admission.
+ * The actors of this process. An actor is one record: commands to it take turns, in the order of arrival. The turns order commands
+ * and protect nothing, because other writers change the same rows: a command reads what it decides on in the transaction that
+ * writes. A record has a mailbox and a fiber only while there are commands to it.
+ *
+ * - `schema/commands` declares the commands of one kind of actor. The declaration is the key of their client.
+ * - `mailboxesOf` makes that client. It needs nothing, so that lower floors may command higher ones. Commands wait until `serve`.
+ * - `serve` gives the actors their behaviour, and stops them when its layer is closed.
+ *
+ * A command that waits leaves with its caller. A command that has begun runs to its end, even if its caller is interrupted.
  */
-interface Behavior<Rpcs extends Rpc.Any> {
-  readonly handlersOf: (id: string) => Handlers<Rpcs>
-  readonly context: Context.Context<never>
-}
 
-interface BehaviorOf<Type extends string> {
-  readonly _: unique symbol
-  readonly type: Type
-}
-
-const behaviorKey = <Type extends string, Rpcs extends Rpc.Any>(actor: Commands<Type, Rpcs>) =>
-  Context.Service<BehaviorOf<Type>, Behavior<Rpcs>>(`svc/actors/behavior/${actor.type}`)
-
-interface Turns {
-  readonly semaphore: Semaphore.Semaphore
-  /** Commands that have the turn or are waiting for it. */
-  commands: number
-}
+/** Commands that may wait for one record. */
+export const mostWaiting = 512
 
 const tooMany = new ApiError({
   code: "rate_limited",
@@ -44,128 +26,257 @@ const tooMany = new ApiError({
   retryAfter: 1
 })
 
-/**
- * The actors of this process (design, section 3): all commands to one record take turns.
- *
- * - `serve`: from now on commands to these actors are executed
- * - `command`: executes a command in the caller's fiber when it is the record's turn. Waits for `serve`
- */
-export class ActorHost extends Context.Service<
-  ActorHost,
-  {
-    readonly serve: <Type extends string, Rpcs extends Rpc.Any>(
-      actor: Commands<Type, Rpcs>,
-      behavior: Behavior<Rpcs>
-    ) => Effect.Effect<void>
-    readonly command: <Type extends string, Rpcs extends Rpc.Any, A, E>(
-      actor: Commands<Type, Rpcs>,
-      id: string,
-      name: string,
-      execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
-    ) => Effect.Effect<A, E | ApiError>
+/** What actors do with each of their commands, by name. `Needs` has the services of each. */
+export type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
+  readonly [Name in keyof Needs]: (
+    id: Id,
+    payload: Rpc.Payload<Named<Rpcs, Name>>
+  ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>, Needs[Name]>
+}
+
+/** A command in a mailbox. */
+interface Entry {
+  /** Executes the command and answers its caller. */
+  readonly work: Effect.Effect<void>
+  /** Answers the caller of a command that is not executed. */
+  readonly stop: () => void
+}
+
+interface Mailbox {
+  readonly waiting: Array<Entry>
+  /** The command that has begun. */
+  current: Entry | undefined
+  fiber: Fiber.Fiber<void> | undefined
+}
+
+/** Executes a command with the services of its actor. */
+type Execute<Id, Rpcs extends Rpc.Any> = <Name extends Rpcs["_tag"]>(
+  caller: Context.Context<never>,
+  id: Id,
+  name: Name,
+  payload: Rpc.Payload<Named<Rpcs, Name>>
+) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
+
+/** How the actors of one kind behave, and the services of their layer. */
+interface Behavior<Id, Rpcs extends Rpc.Any> {
+  readonly execute: Execute<Id, Rpcs>
+  readonly context: Context.Context<never>
+}
+
+/** Identifies the mailboxes of one kind of actor among the services. */
+interface MailboxesOf<Type extends string> {
+  readonly _: unique symbol
+  readonly type: Type
+}
+
+interface Mailboxes<Id, Rpcs extends Rpc.Any> {
+  readonly open: (behavior: Behavior<Id, Rpcs>) => Effect.Effect<void>
+  /** Interrupts the commands that have begun, waits until they are rolled back, and answers every caller. */
+  readonly stop: Effect.Effect<void>
+  /** The number of records that have a mailbox. */
+  readonly busy: Effect.Effect<number>
+}
+
+/** The key of the mailboxes of one kind of actor. */
+export const mailboxesKey = <Type extends string, Id extends string, Rpcs extends Rpc.Any>({
+  type
+}: Commands<Type, Id, Rpcs>) => Context.Service<MailboxesOf<Type>, Mailboxes<Id, Rpcs>>(`svc/actors/mailboxes/${type}`)
+
+/** A command runs with the services of its actor. It inherits only its caller's span and admission. */
+const asActor = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  actor: Context.Context<R>,
+  caller: Context.Context<never>
+) => {
+  const span = Context.getOrUndefined(caller, Tracer.ParentSpan)
+  const readmission = Context.get(caller, Readmission)
+  const admitted = readmission === undefined ? actor : Context.add(actor, Readmission, readmission)
+  const within = span === undefined ? admitted : Context.add(admitted, Tracer.ParentSpan, span)
+  return Effect.updateContext(effect, () => within)
+}
+
+const isClient = <Id, Rpcs extends Rpc.Any>(
+  commands: ReadonlyArray<Rpcs>,
+  client: object
+): client is Client<Id, Rpcs> => commands.every(({ _tag }) => _tag in client)
+
+/** A method for each command. */
+const clientOf = <Id, Rpcs extends Rpc.Any>(
+  commands: ReadonlyArray<Rpcs>,
+  send: <Name extends Rpcs["_tag"]>(
+    id: Id,
+    name: Name,
+    payload: Rpc.Payload<Named<Rpcs, Name>>
+  ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError>
+): Client<Id, Rpcs> => {
+  const methods = commands.map(({ _tag }: { readonly _tag: Rpcs["_tag"] }) => [
+    _tag,
+    (id: Id, payload: Rpc.Payload<Named<Rpcs, Rpcs["_tag"]>>) => send(id, _tag, payload)
+  ])
+  const client: object = Object.fromEntries(methods)
+  if (isClient<Id, Rpcs>(commands, client)) return client
+  throw new Error("A command has no method")
+}
+
+const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.Any>({
+  commands,
+  type
+}: Commands<Type, Id, Rpcs>) => {
+  const mailboxes = new Map<string, Mailbox>()
+  const opened = Deferred.makeUnsafe<void>()
+  let behavior: Behavior<Id, Rpcs> | undefined
+  let stopped = false
+
+  /** Begins the next command, or removes the mailbox: in one synchronous step, so that no command comes between the two. */
+  const hasNext = (id: Id, mailbox: Mailbox) => {
+    mailbox.current = mailbox.waiting.shift()
+    if (mailbox.current === undefined) mailboxes.delete(id)
+    return mailbox.current !== undefined
   }
->()("svc/actors/ActorHost") {
-  static readonly layer = Layer.sync(ActorHost, () => {
-    let behaviors = Context.empty()
-    const served = new Map<string, Deferred.Deferred<void>>()
-    const waiting = new Map<string, Turns>()
 
-    const servedOf = (type: string) => {
-      const known = served.get(type) ?? Deferred.makeUnsafe<void>()
-      served.set(type, known)
-      return known
+  const workOf = (id: Id, mailbox: Mailbox) =>
+    Effect.whileLoop({
+      while: () => hasNext(id, mailbox),
+      body: () => mailbox.current?.work ?? Effect.void,
+      step: () => {}
+    })
+
+  const enter = (id: Id, entry: Entry, context: Context.Context<never>) => {
+    const mailbox = mailboxes.get(id)
+    if (mailbox !== undefined) {
+      mailbox.waiting.push(entry)
+      return
     }
+    const fresh: Mailbox = { waiting: [entry], current: undefined, fiber: undefined }
+    mailboxes.set(id, fresh)
+    fresh.fiber = Effect.runForkWith(context)(workOf(id, fresh))
+  }
 
-    const inTurn =
-      (key: string) =>
-      <A, E, R>(work: Effect.Effect<A, E, R>) =>
-        Effect.uninterruptibleMask((restore) => {
-          const turns = waiting.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), commands: 0 }
-          if (turns.commands === 0) waiting.set(key, turns)
-          turns.commands += 1
-          return Effect.onExit(restore(turns.semaphore.withPermit(work)), () => {
-            turns.commands -= 1
-            if (turns.commands === 0) waiting.delete(key)
-            return Effect.void
-          })
-        })
+  /** A command that has begun stays. */
+  const leave = (id: Id, entry: Entry) => {
+    const waiting = mailboxes.get(id)?.waiting ?? []
+    const index = waiting.indexOf(entry)
+    if (index >= 0) waiting.splice(index, 1)
+  }
 
-    const command = <Type extends string, Rpcs extends Rpc.Any, A, E>(
-      actor: Commands<Type, Rpcs>,
-      id: string,
-      name: string,
-      execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
-    ): Effect.Effect<A, E | ApiError> =>
-      Effect.suspend(() => {
-        const behavior = Context.getOrUndefined(behaviors, behaviorKey(actor))
-        if (behavior === undefined) {
-          return Effect.andThen(
-            Deferred.await(servedOf(actor.type)),
-            Effect.suspend(() => command(actor, id, name, execute))
+  const ask = <Name extends Rpcs["_tag"]>(
+    { context, execute }: Behavior<Id, Rpcs>,
+    caller: Context.Context<never>,
+    id: Id,
+    name: Name,
+    payload: Rpc.Payload<Named<Rpcs, Name>>
+  ) =>
+    // Registering the caller, entering the mailbox and starting its fiber are one step that no interruption can divide.
+    Effect.callback<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError>((resume) => {
+      if (stopped) return resume(Effect.interrupt)
+      if ((mailboxes.get(id)?.waiting.length ?? 0) >= mostWaiting) return resume(Effect.fail(tooMany))
+      let isAwaited = true
+      const entry: Entry = {
+        work: execute(caller, id, name, payload).pipe(
+          Effect.onExit((exit) => {
+            resume(exit)
+            return isAwaited || Exit.isSuccess(exit) || !Cause.hasDies(exit.cause)
+              ? Effect.void
+              : Effect.logError(`The command ${type}.${name} of ${id} failed after its caller had left`, exit.cause)
+          }),
+          Effect.ignoreCause
+        ),
+        stop: () => resume(Effect.interrupt)
+      }
+      enter(id, entry, context)
+      return Effect.sync(() => {
+        isAwaited = false
+        leave(id, entry)
+      })
+    })
+
+  const send = <Name extends Rpcs["_tag"]>(
+    id: Id,
+    name: Name,
+    payload: Rpc.Payload<Named<Rpcs, Name>>
+  ): Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError> =>
+    Effect.contextWith((caller: Context.Context<never>) =>
+      behavior === undefined
+        ? Effect.andThen(
+            Deferred.await(opened),
+            Effect.suspend(() => send(id, name, payload))
           )
-        }
-        const key = `${actor.type} ${id}`
-        if ((waiting.get(key)?.commands ?? 0) >= mostCommands) return Effect.fail(tooMany)
+        : ask(behavior, caller, id, name, payload)
+    ).pipe(outsideTransaction(`A command to the ${type} ${id}`))
+
+  const layers: Mailboxes<Id, Rpcs> = {
+    open: (behaves) =>
+      Effect.suspend(() => {
+        behavior = behaves
+        stopped = false
+        return Effect.asVoid(Deferred.succeed(opened, undefined))
+      }),
+    stop: Effect.suspend(() => {
+      stopped = true
+      const all = [...mailboxes.values()]
+      for (const { waiting } of all) for (const { stop } of waiting.splice(0)) stop()
+      return Effect.andThen(
+        Fiber.interruptAll(all.flatMap(({ fiber }) => fiber ?? [])),
+        Effect.sync(() => {
+          for (const { current } of all) current?.stop()
+          mailboxes.clear()
+        })
+      )
+    }),
+    busy: Effect.sync(() => mailboxes.size)
+  }
+  return { client: clientOf<Id, Rpcs>(commands, send), mailboxes: layers }
+}
+
+/** The client of one kind of actor, and its mailboxes. */
+export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends Rpc.Any>(
+  commands: Commands<Type, Id, Rpcs>
+) =>
+  Layer.effectContext(
+    Effect.sync(() => {
+      const { client, mailboxes } = makeMailboxes(commands)
+      return Context.make(commands, client).pipe(Context.add(mailboxesKey(commands), mailboxes))
+    })
+  )
+
+/**
+ * Serves one kind of actor. The services that the handlers need are inferred from them, and are those of this layer. Closing the
+ * layer interrupts the commands that have begun, waits until they are rolled back, and answers every caller.
+ */
+export const serve = <
+  Type extends string,
+  Id extends string,
+  Rpcs extends Rpc.Any,
+  Needs extends { readonly [Name in Rpcs["_tag"]]: unknown }
+>(
+  commands: Commands<Type, Id, Rpcs>,
+  handlers: Handlers<Id, Rpcs, Needs>
+): Layer.Layer<never, never, MailboxesOf<Type> | Needs[keyof Needs]> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const mailboxes = yield* mailboxesKey(commands)
+      const context = yield* Effect.context<Needs[keyof Needs]>()
+      const execute = <Name extends Rpcs["_tag"]>(
+        caller: Context.Context<never>,
+        id: Id,
+        name: Name,
+        payload: Rpc.Payload<Named<Rpcs, Name>>
+      ) => {
+        const execution = Effect.suspend(() => handlers[name](id, payload))
         const spanned = Effect.withSpan(
-          `${actor.type}.${name}`,
+          `${commands.type}.${name}`,
           { attributes: { "entity.id": id } },
           { captureStackTrace: false }
         )
-        const within = (caller: Context.Context<never>) => {
-          const span = Context.getOrUndefined(caller, Tracer.ParentSpan)
-          const readmission = Context.get(caller, Readmission)
-          const admitted =
-            readmission === undefined ? behavior.context : Context.add(behavior.context, Readmission, readmission)
-          return span === undefined ? admitted : Context.add(admitted, Tracer.ParentSpan, span)
-        }
-        const execution = Effect.suspend(() => execute(behavior.handlersOf(id)))
-        return Effect.flatMap(References.TracerEnabled, (isTraced) => (isTraced ? spanned(execution) : execution)).pipe(
-          Effect.updateContext(within),
-          inTurn(key)
+        const whole = Effect.flatMap(References.TracerEnabled, (isTraced) =>
+          isTraced ? spanned(execution) : execution
         )
-      })
-
-    return ActorHost.of({
-      serve: (actor, behavior) =>
-        Effect.suspend(() => {
-          behaviors = Context.add(behaviors, behaviorKey(actor), behavior)
-          return Effect.asVoid(Deferred.succeed(servedOf(actor.type), undefined))
-        }),
-      command
-    })
-  })
-}
-
-/**
- * How commands reach these actors: `send(id, "Update", payload)`. A command runs in the caller's fiber when it is the record's
- * turn; if the caller is interrupted, so is the command. If too many are waiting, it is refused with a retryable 429.
- */
-export const commandsTo = <Type extends string, Rpcs extends Rpc.Any>(actor: Commands<Type, Rpcs>) =>
-  Effect.map(ActorHost, ({ command }) => {
-    return <Name extends Rpcs["_tag"]>(id: string, name: Name, payload: Rpc.Payload<Named<Rpcs, Name>>) =>
-      command(actor, id, name, (handlers) => handlers[name]({ payload }))
-  })
-
-/** Gives the handlers of an actor their types. */
-export const handle = <Type extends string, Rpcs extends Rpc.Any>(
-  _actor: Commands<Type, Rpcs>,
-  handlers: Handlers<Rpcs>
-): Handlers<Rpcs> => handlers
-
-/**
- * The layer of an actor, one for each id of this kind. Its services are acquired once; its handlers are built for each command, hold
- * no state and need no service from the context.
- */
-export const actorLayer = <Type extends string, Rpcs extends Rpc.Any, Each extends Handlers<Rpcs>, Id, E, R>(
-  actor: Commands<Type, Rpcs>,
-  ids: IdKind<Id>,
-  behavior: Effect.Effect<(id: Id) => Each, E, R>
-) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const host = yield* ActorHost
-      const build = yield* behavior
-      const context = yield* Effect.context<never>()
-      yield* host.serve(actor, { handlersOf: (id) => build(ids.make(id)), context })
+        return asActor<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>, Needs[Name]>(
+          whole,
+          context,
+          caller
+        )
+      }
+      yield* Effect.acquireRelease(mailboxes.open({ execute, context }), () => mailboxes.stop)
     })
   )

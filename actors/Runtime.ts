@@ -1,7 +1,14 @@
 import { Effect, Layer, Schedule } from "effect"
 import { RunFolders } from "../runner/execution/RunFolders.ts"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
-import { ActorHost } from "./Actor.ts"
+import { CapsuleCommands } from "../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../schema/commands/ConnectionCommands.ts"
+import { InstallPlanCommands } from "../schema/commands/InstallPlanCommands.ts"
+import { InterfaceCommands } from "../schema/commands/InterfaceCommands.ts"
+import { RevisionPlanCommands } from "../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../schema/commands/SourceCommands.ts"
+import { mailboxesOf } from "./Actor.ts"
 import { DueWork } from "./base/DueWork.ts"
 import { agents, workForAgents } from "./running/agent/AgentLayers.ts"
 import { pools } from "./running/agent-pool/PoolLayers.ts"
@@ -125,6 +132,17 @@ import { SourceStore } from "./ledger/source/SourceStore.ts"
 import * as SourcesLive from "./commands/source/SourcesLive.ts"
 import { makeSyncExecution } from "./running/execution/SyncExecution.ts"
 import { Teams } from "./access/team/Teams.ts"
+
+/** The clients of all actors. They need nothing, so that lower floors may command higher ones. */
+const mailboxes = Layer.mergeAll(
+  mailboxesOf(CapsuleCommands),
+  mailboxesOf(ConnectionCommands),
+  mailboxesOf(InstallPlanCommands),
+  mailboxesOf(InterfaceCommands),
+  mailboxesOf(RevisionPlanCommands),
+  mailboxesOf(RunCommands),
+  mailboxesOf(SourceCommands)
+)
 
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
@@ -316,5 +334,6 @@ export const layer = Layer.mergeAll(
   Layer.provide(RunHandover.layer),
   Layer.provideMerge(inspection),
   Layer.provideMerge(stores),
-  Layer.provide(Layer.mergeAll(DueWork.layer, ActorHost.layer))
+  Layer.provide(DueWork.layer),
+  Layer.provideMerge(mailboxes)
 )

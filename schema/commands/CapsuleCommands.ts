@@ -16,14 +16,15 @@ import {
   RunGroupId,
   RunId,
   SourceSnapshotId,
-  StateVersionId
+  StateVersionId,
+  CapsuleId
 } from "../records/Ids.ts"
 import { LeftOverState } from "../records/LeftOverState.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 const command = { context: CommandContext }
-const repeatable = { ...command, idempotency: Schema.optionalKey(IdempotentRequest) }
+const repeatable = { ...command, idempotency: Schema.optional(IdempotentRequest) }
 
 export const ConfigurationPlanned = Schema.Struct({
   targetInstallConfigId: InstallConfigId,
@@ -40,14 +41,16 @@ export const ReAdopted = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId
 })
 
-/** Commands of one Capsule. Commands that carry private values are volatile and never stored as messages. */
-export const CapsuleCommands = commandsOf("Capsule", [
+/** Commands of one Capsule. */
+export const CapsuleCommands = commandsOf(
+  "Capsule",
+  CapsuleId,
   Rpc.make("Plan", {
     payload: {
       ...repeatable,
-      groupId: Schema.optionalKey(RunGroupId),
+      groupId: Schema.optional(RunGroupId),
       /** For a later wave of the group: no person requested this plan. */
-      automatic: Schema.optionalKey(Schema.Boolean)
+      automatic: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
     error: ApiError
@@ -67,9 +70,9 @@ export const CapsuleCommands = commandsOf("Capsule", [
   Rpc.make("DriftCheck", {
     payload: {
       ...command,
-      groupId: Schema.optionalKey(RunGroupId),
+      groupId: Schema.optional(RunGroupId),
       /** Started by the service's schedule, on the authority of the person who set the schedule. */
-      schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
+      schedule: Schema.optional(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
     error: ApiError
@@ -133,4 +136,4 @@ export const CapsuleCommands = commandsOf("Capsule", [
   Rpc.make("FollowDeferred"),
   /** An automatic plan of the Capsule is ready: applies it if its owner has opted in, and clears the mark of the plan. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })
-])
+)

@@ -1,21 +1,44 @@
-import { Schema } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { Rpc } from "effect/rpc"
+import type { ApiError } from "../errors/ApiError.ts"
 import { AuditActor } from "../records/AuditEvent.ts"
 
-/** The commands of one kind of actor. */
-export interface Commands<Type extends string, Rpcs extends Rpc.Any> {
+/** The command of this name. */
+export type Named<Rpcs extends Rpc.Any, Name> = Extract<Rpcs, { readonly _tag: Name }>
+
+/** Sends commands to the actors of one kind. If too many wait for the record, a command fails with a retryable 429. */
+export type Client<Id, Rpcs extends Rpc.Any> = {
+  readonly [Name in Rpcs["_tag"]]: (
+    id: Id,
+    payload: Rpc.Payload<Named<Rpcs, Name>>
+  ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError>
+}
+
+/** Identifies the client of one kind of actor among the services. */
+export interface CommandsOf<Type extends string> {
+  readonly _: unique symbol
   readonly type: Type
+}
+
+/** The commands of one kind of actor. The value is also the key of their client: `(yield* RunCommands).Cancel(id, { context })`. */
+export interface Commands<Type extends string, Id extends string, Rpcs extends Rpc.Any>
+  extends Context.Service<CommandsOf<Type>, Client<Id, Rpcs>> {
+  readonly type: Type
+  readonly id: Schema.Codec<Id, string>
   readonly commands: ReadonlyArray<Rpcs>
 }
 
-/** Declares the commands of one kind of actor. */
-export const commandsOf = <const Type extends string, Rpcs extends Rpc.Any>(
+/** Declares the commands of one kind of actor: of a record with an id of this kind. */
+export const commandsOf = <const Type extends string, Id extends string, Rpcs extends ReadonlyArray<Rpc.Any>>(
   type: Type,
-  commands: ReadonlyArray<Rpcs>
-): Commands<Type, Rpcs> => ({ type, commands })
-
-/** The command of this name. */
-export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
+  id: Schema.Codec<Id, string>,
+  ...commands: Rpcs
+): Commands<Type, Id, Rpcs[number]> =>
+  Object.assign(Context.Service<CommandsOf<Type>, Client<Id, Rpcs[number]>>(`svc/schema/commands/${type}`), {
+    type,
+    id,
+    commands
+  })
 
 /** The caller of a command, already authenticated and authorised by the HTTP layer. */
 export const CommandContext = Schema.Struct({

@@ -9,6 +9,7 @@ import {
   UpdatedConnection
 } from "../api/ConnectionsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
+import { ConnectionId } from "../records/Ids.ts"
 import { Connection } from "../records/Connection.ts"
 import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
@@ -35,7 +36,9 @@ export const FinishAuthorization = Schema.Struct({
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
 /** Commands of one Connection. `Create`, `Update` and `FinishAuthorization` carry secrets, so none of them is ever persisted as a message. */
-export const ConnectionCommands = commandsOf("Connection", [
+export const ConnectionCommands = commandsOf(
+  "Connection",
+  ConnectionId,
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateConnection },
     success: Connection,
@@ -68,4 +71,4 @@ export const ConnectionCommands = commandsOf("Connection", [
   /** Revokes the tokens of a revoked Connection at their server when that is due. */
   Rpc.make("RevokeTokens"),
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
-])
+)

@@ -1,12 +1,14 @@
 import { Rpc } from "effect/rpc"
 import { CreateInstallPlan } from "../api/InstallPlansApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { WorkspaceId } from "../records/Ids.ts"
+import { WorkspaceId, InstallPlanId } from "../records/Ids.ts"
 import { InstallPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 /** The coordinator that turns a Git URL into a reviewable Plan Run. `Create` carries private values and is never stored. */
-export const InstallPlanCommands = commandsOf("InstallPlan", [
+export const InstallPlanCommands = commandsOf(
+  "InstallPlan",
+  InstallPlanId,
   Rpc.make("Create", {
     payload: {
       context: CommandContext,
@@ -20,4 +22,4 @@ export const InstallPlanCommands = commandsOf("InstallPlan", [
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: InstallPlan, error: ApiError }),
   /** Takes every step that is due, and clears the marks of the plan's Runs. */
   Rpc.make("Advance")
-])
+)

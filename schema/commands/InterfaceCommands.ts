@@ -1,11 +1,14 @@
 import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
+import { CapsuleId } from "../records/Ids.ts"
 import { InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
 /** The Interfaces of one Capsule, addressed by the Capsule's id. */
-export const InterfaceCommands = commandsOf("Interface", [
+export const InterfaceCommands = commandsOf(
+  "Interface",
+  CapsuleId,
   /** Carries out a pending intent that an apply or a retry recorded. */
   Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {
@@ -17,4 +20,4 @@ export const InterfaceCommands = commandsOf("Interface", [
     success: InterfaceMaterializationFailure,
     error: ApiError
   })
-])
+)

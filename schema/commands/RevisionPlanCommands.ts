@@ -1,12 +1,14 @@
 import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
-import { CapsuleId } from "../records/Ids.ts"
+import { CapsuleId, RevisionPlanId } from "../records/Ids.ts"
 import { RevisionPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 /** The coordinator that brings a Capsule to a reviewable Plan Run for another ref. */
-export const RevisionPlanCommands = commandsOf("RevisionPlan", [
+export const RevisionPlanCommands = commandsOf(
+  "RevisionPlan",
+  RevisionPlanId,
   Rpc.make("Create", {
     payload: {
       context: CommandContext,
@@ -20,4 +22,4 @@ export const RevisionPlanCommands = commandsOf("RevisionPlan", [
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: RevisionPlan, error: ApiError }),
   /** Takes every step that is due, and clears the marks of the plan's Runs. */
   Rpc.make("Advance")
-])
+)

@@ -2,13 +2,15 @@ import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { CreatedSource, CreateSource, UpdateSource } from "../api/SourcesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { InstallConfigId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfigId, SourceSnapshotId, SourceId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
 import { CommandContext, commandsOf, IdempotentRequest } from "./Command.ts"
 
 /** Commands of one Source. */
-export const SourceCommands = commandsOf("Source", [
+export const SourceCommands = commandsOf(
+  "Source",
+  SourceId,
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateSource },
     success: CreatedSource,
@@ -28,7 +30,7 @@ export const SourceCommands = commandsOf("Source", [
       context: CommandContext,
       /** The version to replace. */
       hookSecretVersion: Schema.Int,
-      idempotency: Schema.optionalKey(IdempotentRequest)
+      idempotency: Schema.optional(IdempotentRequest)
     },
     success: Schema.Struct({
       replayed: Schema.Boolean,
@@ -42,9 +44,9 @@ export const SourceCommands = commandsOf("Source", [
     payload: {
       context: CommandContext,
       intent: SyncIntent,
-      expectedCommit: Schema.optionalKey(Schema.String),
+      expectedCommit: Schema.optional(Schema.String),
       /** The lane to sync; defaults to the Source's default lane. */
-      lane: Schema.optionalKey(Schema.Struct({ ref: Schema.String, path: Schema.String })),
+      lane: Schema.optional(Schema.Struct({ ref: Schema.String, path: Schema.String })),
       trigger: Schema.Literals(["user", "webhook", "schedule", "service"])
     },
     success: Run,
@@ -56,9 +58,9 @@ export const SourceCommands = commandsOf("Source", [
       sourceSnapshotId: SourceSnapshotId,
       modulePath: Schema.String,
       /** The configuration that the caller intends to use. */
-      installConfigId: Schema.optionalKey(InstallConfigId)
+      installConfigId: Schema.optional(InstallConfigId)
     },
     success: Run,
     error: ApiError
   })
-])
+)

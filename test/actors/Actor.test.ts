@@ -1,157 +1,309 @@
 import { describe, expect, test } from "bun:test"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Schema, Scope } from "effect"
 import { Rpc } from "effect/rpc"
-import { ActorHost, actorLayer, commandsTo, handle, type Handlers } from "../../actors/Actor.ts"
+import { SqlClient } from "effect/sql"
+import { mailboxesKey, mailboxesOf, mostWaiting, serve } from "../../actors/Actor.ts"
+import { transaction } from "../../actors/base/database/Transaction.ts"
+import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { type Commands, commandsOf } from "../../schema/commands/Command.ts"
+import { testDatabase } from "../support/Database.ts"
 import { it } from "../support/Effect.ts"
 
-const Door = commandsOf("Door", [
+const Doors = commandsOf(
+  "Door",
+  Schema.String,
   Rpc.make("Open", { payload: { by: Schema.String }, success: Schema.String, error: ApiError }),
-  Rpc.make("Break")
-])
-type Messages = typeof Door extends Commands<"Door", infer Rpcs> ? Rpcs : never
+  Rpc.make("Break"),
+  Rpc.make("Stick")
+)
 
-/** Doors whose `Open` waits for `gate`, and what has begun. */
-const doors = Effect.gen(function* () {
-  const gate = yield* Deferred.make<void>()
+/** Doors whose commands wait for `gate`, and what has begun and ended. */
+const makeDoors = () => {
+  const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
-  const handlersOf = (id: string): Handlers<Messages> => ({
-    Open: ({ payload: { by } }) =>
-      Effect.gen(function* () {
-        if (by === "nobody") return yield* notFound("Door")
-        begun.push(`${id} ${by}`)
-        yield* Deferred.await(gate)
-        return `${id} opened by ${by}`
-      }),
-    Break: () => Effect.die(new Error("broken"))
+  const ended: Array<string> = []
+  const behavior = serve(Doors, {
+    Open: Effect.fnUntraced(function* (id, { by }) {
+      if (by === "nobody") return yield* notFound("Door")
+      begun.push(`${id} ${by}`)
+      yield* Deferred.await(gate)
+      ended.push(`${id} ${by}`)
+      return `${id} opened by ${by}`
+    }),
+    Break: () => Effect.die(new Error("broken")),
+    Stick: () => Effect.andThen(Deferred.await(gate), Effect.die(new Error("stuck")))
   })
-  const host = yield* ActorHost
-  const command = yield* commandsTo(Door)
-  const serve = host.serve(Door, { handlersOf, context: Context.empty() })
-  return { host, command, serve, gate, begun }
-})
+  const open = Deferred.succeed(gate, undefined)
+  const busy = Effect.flatMap(mailboxesKey(Doors), (mailboxes) => mailboxes.busy)
+  return { begun, ended, behavior, open, busy }
+}
+
+const withDoors = <A, E, R>(
+  body: (doors: ReturnType<typeof makeDoors>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Layer.Success<ReturnType<typeof mailboxesOf<"Door", string, Rpc.Any>>>>> => {
+  const doors = makeDoors()
+  return body(doors).pipe(Effect.provide(doors.behavior.pipe(Layer.provideMerge(mailboxesOf(Doors)))))
+}
 
 /** Lets every fiber go as far as it can. */
 const settled = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
 
-const open = Effect.fnUntraced(function* (id: string, by: string, { command }: Effect.Success<typeof doors>) {
-  const fiber = yield* Effect.forkChild(command(id, "Open", { by }), { startImmediately: true })
+const ask = Effect.fnUntraced(function* (id: string, by: string) {
+  const doors = yield* Doors
+  const fiber = yield* Effect.forkChild(doors.Open(id, { by }), { startImmediately: true })
   yield* settled
   return fiber
 })
 
-describe("commands to the actors of this process", () => {
-  it.effect("one record executes one at a time, in the order of arrival; another record does not wait", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      yield* at.serve
-      const fibers = [yield* open("a", "first", at), yield* open("a", "second", at), yield* open("b", "third", at)]
-      expect(at.begun).toEqual(["a first", "b third"])
-      yield* Deferred.succeed(at.gate, undefined)
-      expect(yield* Fiber.joinAll(fibers)).toEqual(["a opened by first", "a opened by second", "b opened by third"])
-      expect(at.begun).toEqual(["a first", "b third", "a second"])
-    }).pipe(Effect.provide(ActorHost.layer))
-  )
-
-  it.effect("a caller that is interrupted ends its command, whether it waits or runs, and gives the turn back", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      yield* at.serve
-      const running = yield* open("a", "running", at)
-      const waiting = yield* open("a", "waiting", at)
-      const last = yield* open("a", "last", at)
-      yield* Fiber.interrupt(waiting)
-      yield* Fiber.interrupt(running)
-      yield* settled
-      expect(at.begun).toEqual(["a running", "a last"])
-      yield* Deferred.succeed(at.gate, undefined)
-      expect(yield* Fiber.join(last)).toBe("a opened by last")
-    }).pipe(Effect.provide(ActorHost.layer))
-  )
-
-  it.effect("a refusal and a defect go to the caller, and the actor stays", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      yield* at.serve
-      yield* Deferred.succeed(at.gate, undefined)
-      expect((yield* Effect.flip(at.command("a", "Open", { by: "nobody" }))).code).toBe("not_found")
-      const broken = yield* Effect.exit(at.command("a", "Break", undefined))
-      expect(Exit.isFailure(broken) && Cause.hasDies(broken.cause)).toBe(true)
-      expect(yield* at.command("a", "Open", { by: "ann" })).toBe("a opened by ann")
-    }).pipe(Effect.provide(ActorHost.layer))
-  )
-
-  it.effect("a record with 512 commands refuses more with a retryable 429, and another record does not", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      yield* at.serve
-      const fibers = yield* Effect.forEach(Array.from({ length: 512 }), (_, index) =>
-        Effect.forkChild(at.command("a", "Open", { by: String(index) }), { startImmediately: true })
-      )
-      expect(yield* Effect.flip(at.command("a", "Open", { by: "late" }))).toMatchObject({
-        code: "rate_limited",
-        retryAfter: 1
+describe("commands to one record", () => {
+  it.effect("run one at a time, in the order of arrival; those to another record do not wait", () =>
+    withDoors(({ begun, open }) =>
+      Effect.gen(function* () {
+        const fibers = [yield* ask("a", "first"), yield* ask("a", "second"), yield* ask("b", "third")]
+        expect(begun).toEqual(["a first", "b third"])
+        yield* open
+        expect(yield* Fiber.joinAll(fibers)).toEqual(["a opened by first", "a opened by second", "b opened by third"])
+        expect(begun).toEqual(["a first", "b third", "a second"])
       })
-      yield* Deferred.succeed(at.gate, undefined)
-      expect(yield* at.command("b", "Open", { by: "ann" })).toBe("b opened by ann")
-      yield* Fiber.joinAll(fibers)
-      expect(yield* at.command("a", "Open", { by: "late" })).toBe("a opened by late")
-    }).pipe(Effect.provide(ActorHost.layer))
+    )
   )
 
-  it.effect("a command waits until its actors are served", () =>
-    Effect.gen(function* () {
-      const at = yield* doors
-      const early = yield* open("a", "early", at)
-      expect(at.begun).toEqual([])
-      yield* at.serve
-      yield* Deferred.succeed(at.gate, undefined)
-      expect(yield* Fiber.join(early)).toBe("a opened by early")
-    }).pipe(Effect.provide(ActorHost.layer))
+  it.effect("run to their end if their caller is interrupted, and the next command waits for that", () =>
+    withDoors(({ begun, ended, open }) =>
+      Effect.gen(function* () {
+        const running = yield* ask("a", "running")
+        const next = yield* ask("a", "next")
+        yield* Fiber.interrupt(running)
+        yield* settled
+        expect([begun, ended]).toEqual([["a running"], []])
+        yield* open
+        expect(yield* Fiber.join(next)).toBe("a opened by next")
+        expect(ended).toEqual(["a running", "a next"])
+      })
+    )
+  )
+
+  it.effect("leave with their caller while they wait", () =>
+    withDoors(({ begun, open }) =>
+      Effect.gen(function* () {
+        yield* ask("a", "running")
+        const waiting = yield* ask("a", "waiting")
+        const last = yield* ask("a", "last")
+        yield* Fiber.interrupt(waiting)
+        yield* open
+        expect(yield* Fiber.join(last)).toBe("a opened by last")
+        expect(begun).toEqual(["a running", "a last"])
+      })
+    )
+  )
+
+  it.effect("return their refusals and defects to their caller, and later commands run", () =>
+    withDoors(({ open }) =>
+      Effect.gen(function* () {
+        const doors = yield* Doors
+        yield* open
+        expect((yield* Effect.flip(doors.Open("a", { by: "nobody" }))).code).toBe("not_found")
+        const broken = yield* Effect.exit(doors.Break("a"))
+        expect(Exit.isFailure(broken) && Cause.hasDies(broken.cause)).toBe(true)
+        expect(yield* doors.Open("a", { by: "ann" })).toBe("a opened by ann")
+      })
+    )
+  )
+
+  it.effect("log a defect that has no caller any more", () => {
+    const logged: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void logged.push(message))
+    return withDoors(({ open }) =>
+      Effect.gen(function* () {
+        const doors = yield* Doors
+        const stuck = yield* Effect.forkChild(doors.Stick("a"), { startImmediately: true })
+        yield* Fiber.interrupt(stuck)
+        yield* open
+        yield* settled
+        expect(logged).toHaveLength(1)
+        expect(String(logged[0])).toContain("Door.Stick of a failed after its caller had left")
+      })
+    ).pipe(Effect.provide(Logger.layer([logger])))
+  })
+
+  it.effect("are refused with a retryable 429 while 512 wait; those to another record are not", () =>
+    withDoors(({ open }) =>
+      Effect.gen(function* () {
+        const doors = yield* Doors
+        const first = yield* ask("a", "first")
+        const waiting = yield* Effect.forEach(Array.from({ length: mostWaiting }), (_, index) =>
+          Effect.forkChild(doors.Open("a", { by: String(index) }), { startImmediately: true })
+        )
+        expect(mostWaiting).toBe(512)
+        expect(yield* Effect.flip(doors.Open("a", { by: "late" }))).toMatchObject({
+          code: "rate_limited",
+          retryAfter: 1
+        })
+        yield* open
+        expect(yield* doors.Open("b", { by: "ann" })).toBe("b opened by ann")
+        yield* Fiber.joinAll([first, ...waiting])
+        expect(yield* doors.Open("a", { by: "late" })).toBe("a opened by late")
+      })
+    )
+  )
+
+  it.effect("leave no mailbox behind", () =>
+    withDoors(({ busy, open }) =>
+      Effect.gen(function* () {
+        const doors = yield* Doors
+        const fibers = [yield* ask("a", "first"), yield* ask("a", "second"), yield* ask("b", "third")]
+        expect(yield* busy).toBe(2)
+        yield* open
+        yield* Fiber.joinAll(fibers)
+        yield* Effect.exit(doors.Break("c"))
+        expect(yield* busy).toBe(0)
+      })
+    )
   )
 })
 
+describe("the actors of one kind", () => {
+  it.effect("begin to work when they are served; a command waits until then", () => {
+    const { begun, behavior, open } = makeDoors()
+    return Effect.gen(function* () {
+      const early = yield* ask("a", "early")
+      expect(begun).toEqual([])
+      const scope = yield* Effect.scope
+      yield* Layer.buildWithScope(behavior, scope)
+      yield* open
+      expect(yield* Fiber.join(early)).toBe("a opened by early")
+    }).pipe(Effect.provide(mailboxesOf(Doors)))
+  })
+
+  it.effect("interrupt what runs and answer every caller when their layer is closed", () => {
+    const { begun, behavior, busy, ended } = makeDoors()
+    return Effect.gen(function* () {
+      const doors = yield* Doors
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(behavior, scope)
+      const fibers = [yield* ask("a", "running"), yield* ask("a", "waiting"), yield* ask("b", "other")]
+      yield* Scope.close(scope, Exit.void)
+      for (const exit of yield* Fiber.awaitAll(fibers)) {
+        expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
+      }
+      expect([begun, ended]).toEqual([["a running", "b other"], []])
+      expect(yield* busy).toBe(0)
+      const late = yield* Effect.exit(doors.Open("a", { by: "late" }))
+      expect(Exit.isFailure(late) && Cause.hasInterruptsOnly(late.cause)).toBe(true)
+    }).pipe(Effect.provide(mailboxesOf(Doors)))
+  })
+})
+
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
+class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
 /** What only the caller provides. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
-const Echo = commandsOf("Echo", [Rpc.make("Say", { success: Schema.Array(Schema.String) })])
-
-const needy = Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
-type Behavior = Effect.Effect<(id: string) => Handlers<typeof Echo extends Commands<"Echo", infer Rpcs> ? Rpcs : never>>
-
-test("a handler that needs a service is refused by its type: the service would be missing when it runs", () => {
-  const isRefused: typeof needy extends Behavior ? false : true = true
-  expect(isRefused).toBe(true)
+const Echoes = commandsOf(
+  "Echo",
+  Schema.String,
+  Rpc.make("Say", { success: Schema.Array(Schema.String) }),
+  Rpc.make("Spell", { success: Schema.String })
+)
+const echo = serve(Echoes, {
+  Say: Effect.fnUntraced(function* (id) {
+    return [id, yield* Word, yield* Known, yield* Own]
+  }),
+  Spell: () => Letter
 })
 
-describe("the layer of an actor", () => {
-  it.effect("acquires its services once, and its commands see nothing of their caller but the span", () => {
-    let builds = 0
-    const echo = actorLayer(
-      Echo,
-      { make: (text: string) => text },
+test("the layer of an actor needs what its handlers need, and its mailboxes", () => {
+  type Needed = Layer.Services<typeof echo>
+  type Mailboxes = Layer.Success<ReturnType<typeof mailboxesOf<"Echo", string, never>>>
+  const isUnknown: unknown extends Needed ? true : false = false
+  const isWhole: [Word | Letter] extends [Needed] ? true : false = true
+  const isNoMore: [Exclude<Needed, Word | Letter>] extends [Mailboxes] ? true : false = true
+  expect([isUnknown, isWhole, isNoMore]).toEqual([false, true, true])
+})
+
+describe("the services of a command", () => {
+  it.effect("are those of the layer of its actor; nothing of its caller but the span", () => {
+    const provided = Layer.mergeAll(
+      Layer.succeed(Word, "hello"),
+      Layer.succeed(Letter, "h"),
+      Layer.succeed(Known, "provided")
+    )
+    return Effect.gen(function* () {
+      const echoes = yield* Echoes
+      const heard = echoes
+        .Say("a")
+        .pipe(
+          Effect.provideService(Word, "the caller's"),
+          Effect.provideService(Known, "the caller's"),
+          Effect.provideService(Own, "the caller's"),
+          Effect.withSpan("caller")
+        )
+      expect(yield* heard).toEqual(["a", "hello", "provided", "default"])
+      expect(yield* echoes.Spell("b")).toBe("h")
+    }).pipe(Effect.provide(echo.pipe(Layer.provide(provided), Layer.provideMerge(mailboxesOf(Echoes)))))
+  })
+})
+
+const Rows = commandsOf("Row", Schema.String, Rpc.make("Write"), Rpc.make("Hold"))
+
+/** Rows of a table. `Hold` waits for ever after its write, in the transaction. */
+const rows = serve(Rows, {
+  Write: Effect.fnUntraced(function* (id) {
+    const sql = yield* SqlClient.SqlClient
+    yield* Effect.orDie(sql`INSERT INTO noted (id) VALUES (${id})`).pipe(transaction(sql))
+  }),
+  Hold: Effect.fnUntraced(function* (id) {
+    const sql = yield* SqlClient.SqlClient
+    return yield* Effect.orDie(sql`INSERT INTO noted (id) VALUES (${id})`).pipe(
+      Effect.andThen(Effect.never),
+      transaction(sql)
+    )
+  })
+})
+const noted = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* sql<{ readonly id: string }>`SELECT id FROM noted ORDER BY id`
+  return found.map(({ id }) => id)
+})
+const withRows = <A, E, R>(body: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE noted (id TEXT PRIMARY KEY)`
+    return yield* body
+  }).pipe(Effect.provide(Layer.merge(mailboxesOf(Rows), testDatabase)))
+
+describe("commands and transactions", () => {
+  it.live("a command to an actor from inside a transaction is a defect at once", () =>
+    withRows(
       Effect.gen(function* () {
-        builds += 1
-        const word = yield* Word
-        const say = (id: string) => Effect.map(Effect.all([Known, Own]), (seen) => [id, word, ...seen])
-        return (id: string) => handle(Echo, { Say: () => say(id) })
+        const sql = yield* SqlClient.SqlClient
+        yield* Layer.buildWithScope(rows, yield* Effect.scope)
+        const write = (yield* Rows).Write("a")
+        const within = yield* Effect.exit(transaction(sql)(write))
+        expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
+          "A command to the Row a inside a database transaction"
+        )
+        // Even before the actors are served: otherwise the transaction would wait for them.
+        expect(yield* noted).toEqual([])
+        yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
+        expect(yield* noted).toEqual(["a"])
       })
     )
-    const provided = Layer.mergeAll(Layer.succeed(Word, "hello"), Layer.succeed(Known, "provided"))
-    return Effect.gen(function* () {
-      const command = yield* commandsTo(Echo)
-      const heard = command("a", "Say", undefined).pipe(
-        Effect.provideService(Word, "the caller's"),
-        Effect.provideService(Known, "the caller's"),
-        Effect.provideService(Own, "the caller's"),
-        Effect.withSpan("caller")
-      )
-      expect(yield* heard).toEqual(["a", "hello", "provided", "default"])
-      expect((yield* command("b", "Say", undefined))[0]).toBe("b")
-      expect(builds).toBe(1)
-    }).pipe(Effect.provide(echo.pipe(Layer.provideMerge(ActorHost.layer), Layer.provide(provided))))
-  })
+  )
+
+  it.live("a command that is interrupted by the end of its actor is rolled back before the actor has ended", () =>
+    withRows(
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(rows, scope)
+        const held = yield* Effect.forkChild((yield* Rows).Hold("a"), { startImmediately: true })
+        while ((yield* (yield* mailboxesKey(Rows)).busy) === 0) yield* Effect.yieldNow
+        yield* Scope.close(scope, Exit.void)
+        expect(yield* noted).toEqual([])
+        const exit = yield* Fiber.await(held)
+        expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
+      })
+    )
+  )
 })

@@ -32,8 +32,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "admission: commands of actors carry it",
     file: "actors/Actor.ts",
-    text: "readmission === undefined ? behavior.context : ",
-    broken: "readmission !== undefined ? behavior.context : ",
+    text: "readmission === undefined ? actor : ",
+    broken: "readmission !== undefined ? actor : ",
     test: "test/src/http/Readmission.test.ts"
   },
   {

@@ -39,7 +39,7 @@ export const automationMutants: ReadonlyArray<Mutant> = [
   {
     name: "what a look put off is forgotten with it",
     file: "actors/commands/source/SourceActor.ts",
-    text: "yield* capsules.forgetDeferred(id)",
+    text: "yield* (yield* CapsuleLedger).forgetDeferred(id)",
     broken: "",
     test: stopped
   },

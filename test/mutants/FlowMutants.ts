@@ -21,8 +21,43 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "actor: one command of a record at a time",
     file: "actors/Actor.ts",
-    text: "turns.semaphore.withPermit(work)",
-    broken: "work",
+    text: "mailbox.waiting.push(entry)\n      return",
+    broken: "mailbox.waiting.push(entry)",
+    test: "test/actors/Actor.test.ts"
+  },
+  {
+    name: "actor: a command that waits leaves with its caller",
+    file: "actors/Actor.ts",
+    text: "if (index >= 0) waiting.splice(index, 1)",
+    broken: "if (index < 0) waiting.splice(index, 1)",
+    test: "test/actors/ActorModel.test.ts"
+  },
+  {
+    name: "actor: a mailbox is removed when it is empty",
+    file: "actors/Actor.ts",
+    text: "if (mailbox.current === undefined) mailboxes.delete(id)",
+    broken: "",
+    test: "test/actors/ActorModel.test.ts"
+  },
+  {
+    name: "actor: no command from inside a transaction",
+    file: "actors/Actor.ts",
+    text: ".pipe(outsideTransaction(`A command to the ${type} ${id}`))",
+    broken: "",
+    test: "test/actors/Actor.test.ts"
+  },
+  {
+    name: "actor: the end of the actors answers commands that wait",
+    file: "actors/Actor.ts",
+    text: "for (const { stop } of waiting.splice(0)) stop()",
+    broken: "waiting.splice(0)",
+    test: "test/actors/Actor.test.ts"
+  },
+  {
+    name: "actor: a bounded number of commands waits",
+    file: "actors/Actor.ts",
+    text: ">= mostWaiting)",
+    broken: "< 0)",
     test: "test/actors/Actor.test.ts"
   },
   {
@@ -50,7 +85,7 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     name: "actor: a command does not run in its caller's context",
     file: "actors/Actor.ts",
     text: "Context.add(admitted, Tracer.ParentSpan, span)",
-    broken: "Context.merge(caller, admitted)",
+    broken: "Context.merge(actor, caller)",
     test: "test/actors/Actor.test.ts"
   },
   {

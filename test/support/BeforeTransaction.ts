@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, Layer, Option, type Result } from "effect"
+import { Context, Effect, Layer, Option, type Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Readmission } from "../../actors/base/Readmission.ts"
 
@@ -68,8 +68,11 @@ export const beforeTransaction = () => {
     happens: Effect.Effect<unknown, never, R2>,
     at = 1
   ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
-    const fiber = Fiber.getCurrent()
-    const { happened, result, transactions } = yield* watching(command, happens, () => Fiber.getCurrent() === fiber, at)
+    // A command runs in the fiber of its actor, and has its caller's admission there.
+    const admission = Effect.suspend(() => Effect.void)
+    const admitted = Effect.provideService(command, Readmission, admission)
+    const isOwn = (context: Context.Context<never>) => Context.get(context, Readmission) === admission
+    const { happened, result, transactions } = yield* watching(admitted, happens, isOwn, at)
     if (happened) return result
     return yield* Effect.die(new Error(`The command began ${transactions} transactions, not ${at}`))
   })

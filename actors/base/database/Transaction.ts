@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { readmitted } from "../Readmission.ts"
 
@@ -20,3 +20,9 @@ export const transaction =
       }),
       (error) => (isOwnFailure(error) ? Effect.fail(error) : Effect.die(error))
     )
+
+/** `transaction` in the database of the context. */
+export const transacted = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E | SqlError, SqlError>, R | SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => transaction(sql)(effect))

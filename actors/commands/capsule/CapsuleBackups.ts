@@ -6,7 +6,6 @@ import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { BackupId, CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
-import { commandsTo } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
@@ -50,7 +49,7 @@ export class CapsuleBackups extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleBackups,
     Effect.gen(function* () {
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
       const backups = yield* BackupStore
       const vault = yield* Vault
@@ -140,7 +139,7 @@ export class CapsuleBackups extends Context.Service<
       ) {
         const backup = yield* found(workspaceId, id)
         const restored = yield* capsuleOf(workspaceId, backup.capsule_id, capsuleId)
-        return yield* command(restored, "RestorePlan", {
+        return yield* command.RestorePlan(restored, {
           context,
           backupId: id,
           ...(idempotency === undefined ? {} : { idempotency })

@@ -5,7 +5,6 @@ import type { CapsuleId, RunGroupId, WorkspaceId } from "../../../schema/records
 import type { SkippedCapsule } from "../../../schema/records/RunGroup.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
-import { commandsTo } from "../../Actor.ts"
 import { type Refused, RunGroups } from "../../running/run-group/RunGroups.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { dependencyOrder } from "./DependencyOrder.ts"
@@ -41,7 +40,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const groups = yield* RunGroups
-  const command = yield* commandsTo(CapsuleCommands)
+  const command = yield* CapsuleCommands
   const capsules = yield* Effect.orDie(CapsuleRow.some(
     sql,
     "id"
@@ -56,7 +55,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const id = yield* groups.startCheck(workspaceId)
   const refused: Array<Refused> = []
   for (const capsuleId of dependencyOrder(ids, edges)) {
-    const outcome = yield* Effect.result(command(capsuleId, "DriftCheck", { context, groupId: id }))
+    const outcome = yield* Effect.result(command.DriftCheck(capsuleId, { context, groupId: id }))
     // One Capsule that cannot be checked must not stop the others.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
   }

@@ -4,7 +4,6 @@ import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import type { LeftOverState } from "../../../schema/records/LeftOverState.ts"
-import { commandsTo } from "../../Actor.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -40,7 +39,7 @@ export class CapsuleLeftOvers extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleLeftOvers,
     Effect.gen(function* () {
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 
@@ -69,8 +68,8 @@ export class CapsuleLeftOvers extends Context.Service<
           return leftOver ?? (yield* notFound("LeftOverState"))
         }),
         adopt: (context, id, leftOverStateId, request, idempotency) =>
-          command(id, "AdoptLeftOver", { context, leftOverStateId, request, idempotency }),
-        discard: (context, id, leftOverStateId) => command(id, "DiscardLeftOver", { context, leftOverStateId })
+          command.AdoptLeftOver(id, { context, leftOverStateId, request, idempotency }),
+        discard: (context, id, leftOverStateId) => command.DiscardLeftOver(id, { context, leftOverStateId })
       })
     })
   )

@@ -31,7 +31,7 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
  * service is ended in the same transaction.
  */
 export const releaseCapsule = Effect.fnUntraced(function* (
-  load: Effect.Effect<GuardedCapsuleRow, ApiError>,
+  load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,
   context: CommandContext,
   { comment, confirm, reason }: ReleaseRequest
 ) {

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
-import { ActorHost, commandsTo } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -44,7 +43,7 @@ const ListedCapsule = CapsuleRow.only("id", "created_at")
 export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {
-    const command = yield* commandsTo(CapsuleCommands)
+    const command = yield* CapsuleCommands
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
@@ -57,7 +56,7 @@ export const layer = Layer.effect(
     const audit = yield* Audit
     const { runsFolder } = yield* RunSettings
     const services = yield* captureServices(
-      ActorHost,
+      CapsuleCommands,
       RunGroups,
       RunJournal,
       RunQueue,
@@ -85,20 +84,20 @@ export const layer = Layer.effect(
     })
 
     return Capsules.of({
-      update: (context, id, request) => command(id, "Update", { context, ...request }),
-      remove: (context, id) => command(id, "Remove", { context }),
-      release: (context, id, request) => command(id, "Release", { context, request }),
-      confirmImport: (context, id, request) => command(id, "ConfirmImport", { context, request }),
+      update: (context, id, request) => command.Update(id, { context, ...request }),
+      remove: (context, id) => command.Remove(id, { context }),
+      release: (context, id, request) => command.Release(id, { context, request }),
+      confirmImport: (context, id, request) => command.ConfirmImport(id, { context, request }),
       plan: (context, id, idempotency) =>
-        command(id, "Plan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+        command.Plan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
       reconcilePlan: (context, id, idempotency) =>
-        command(id, "ReconcilePlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+        command.ReconcilePlan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
       destroyPlan: (context, id, idempotency) =>
-        command(id, "DestroyPlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
-      driftCheck: (context, id) => command(id, "DriftCheck", { context }),
+        command.DestroyPlan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+      driftCheck: (context, id) => command.DriftCheck(id, { context }),
       configurationPlan: (context, id, request, idempotency) =>
-        command(id, "ConfigurationPlan", { context, request, idempotency }),
-      reAdopt: (context, id, request, idempotency) => command(id, "ReAdopt", { context, request, idempotency }),
+        command.ConfigurationPlan(id, { context, request, idempotency }),
+      reAdopt: (context, id, request, idempotency) => command.ReAdopt(id, { context, request, idempotency }),
       planUpdate: (context, workspaceId, only) =>
         startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
       driftCheckAll: (context, workspaceId) =>

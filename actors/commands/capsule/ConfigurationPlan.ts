@@ -11,6 +11,7 @@ import { InterfaceLedger } from "../../ledger/interface/InterfaceLedger.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import type { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, guardHolds } from "../../ledger/capsule/CapsuleRow.ts"
 import { checkBindings } from "./CheckedBindings.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
@@ -75,7 +76,7 @@ export const configurationPlan = Effect.fnUntraced(function* (
   context: CommandContext,
   request: ConfigurationPlanRequest,
   idempotency: IdempotentRequest,
-  load: Effect.Effect<GuardedCapsuleRow, ApiError>
+  load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 ) {
   const receipts = yield* Receipts
   const configs = yield* InstallConfigStore

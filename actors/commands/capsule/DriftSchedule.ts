@@ -4,7 +4,6 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { effectiveDriftHours } from "../../../schema/tables/DriftTables.ts"
-import { commandsTo } from "../../Actor.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
@@ -40,7 +39,7 @@ export class DriftSchedule extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* CapsuleLedger
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const hours = sql.literal(effectiveDriftHours)
       const comparable = sql`c.status IN ('active', 'stale', 'error') AND c.current_state_version_id IS NOT NULL
         AND w.archived_at IS NULL`
@@ -90,7 +89,7 @@ export class DriftSchedule extends Context.Service<
           if (before >= waitingPerWorkspace) continue
           waiting.set(row.workspace_id, before + 1)
           const schedule = row.started_by === null ? {} : { by: row.started_by }
-          const outcome = yield* Effect.result(command(row.id, "DriftCheck", { context: serviceContext, schedule }))
+          const outcome = yield* Effect.result(command.DriftCheck(row.id, { context: serviceContext, schedule }))
           if (outcome._tag === "Failure" && outcome.failure.code === "rate_limited") continue
           yield* later(row.id, Duration.toMillis(Duration.hours(row.hours)) * (1 + spread * (yield* Random.next)))
         }

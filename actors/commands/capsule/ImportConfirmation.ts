@@ -14,7 +14,7 @@ import { guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
 
 /** Enables an imported Capsule once an owner has confirmed that the original no longer manages it. */
 export const confirmImport = Effect.fnUntraced(function* (
-  load: Effect.Effect<GuardedCapsuleRow, ApiError>,
+  load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,
   context: CommandContext,
   { confirm }: ImportConfirmationRequest
 ) {

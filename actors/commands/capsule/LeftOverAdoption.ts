@@ -24,7 +24,7 @@ import { adoptedOutputs } from "./AdoptedOutputs.ts"
 import { adoptionProblems } from "./AdoptionProblems.ts"
 import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
 
-type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
 const leftOverOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
   const row = yield* (yield* LeftOverStates).find(id)

@@ -30,7 +30,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 
-type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
 interface UpdateRequest {
   readonly name?: string

@@ -22,6 +22,7 @@ import { KillPoint } from "../../base/KillPoint.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
+import type { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type CapsuleRunRequest, CapsuleRuns } from "./CapsuleRuns.ts"
 import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
@@ -29,7 +30,7 @@ import { ConfigSuccession } from "../../ledger/configuration/ConfigSuccession.ts
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
 /** The current version of the Run, with its place in the queue. */
 const projected = Effect.fnUntraced(function* (runId: RunId) {

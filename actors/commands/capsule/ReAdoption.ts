@@ -8,6 +8,7 @@ import { Audit } from "../../base/audit/Audit.ts"
 import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { newId } from "../../base/Identity.ts"
 import { requirementKey } from "../../../schema/records/Provider.ts"
+import type { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../../ledger/capsule/CapsuleRow.ts"
 import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
 import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
@@ -119,7 +120,7 @@ export const reAdopt = Effect.fnUntraced(function* (
   context: CommandContext,
   request: ReAdoptionRequest,
   idempotency: IdempotentRequest,
-  load: Effect.Effect<GuardedCapsuleRow, ApiError>
+  load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 ) {
   const receipts = yield* Receipts
   const configs = yield* InstallConfigStore

@@ -2,7 +2,6 @@ import { Effect, Layer } from "effect"
 import { notFound } from "../../../schema/errors/ApiError.ts"
 import { RevisionPlanId } from "../../../schema/records/Ids.ts"
 import { RevisionPlanCommands } from "../../../schema/commands/RevisionPlanCommands.ts"
-import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { derivedId } from "../../base/Identity.ts"
 import { RevisionPlans } from "./RevisionPlans.ts"
@@ -11,15 +10,15 @@ import { readRevisionPlan, RevisionPlanRow } from "./RevisionPlanStore.ts"
 export const layer = Layer.effect(
   RevisionPlans,
   Effect.gen(function* () {
-    const command = yield* commandsTo(RevisionPlanCommands)
+    const command = yield* RevisionPlanCommands
     const sql = yield* ReadSql
 
     return RevisionPlans.of({
       create: (context, capsuleId, { ref }, idempotency) => {
         const id = derivedId(RevisionPlanId, "rpl", `${capsuleId} ${context.actorKey}`, idempotency.key)
-        return command(id, "Create", { context, capsuleId, ref, idempotency })
+        return command.Create(id, { context, capsuleId, ref, idempotency })
       },
-      reconcile: (context, id) => command(id, "Reconcile", { context }),
+      reconcile: (context, id) => command.Reconcile(id, { context }),
       read: Effect.fn("RevisionPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])

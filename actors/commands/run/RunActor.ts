@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { RunCommands } from "../../../schema/commands/RunCommands.ts"
-import { actorLayer, handle } from "../../Actor.ts"
+import { serve } from "../../Actor.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { transaction } from "../../base/database/Transaction.ts"
+import { transacted } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { RunCancels } from "../../ledger/run/RunCancels.ts"
@@ -19,125 +19,116 @@ import { isApprovedPlan } from "../../../schema/records/RunLifecycle.ts"
 import { type RunRow, standingOf, toRun } from "../../ledger/run/RunRow.ts"
 import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
 import type { Approver } from "../../../schema/records/Approval.ts"
-import { RunId, Subject } from "../../../schema/records/Ids.ts"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import { Subject } from "../../../schema/records/Ids.ts"
 
-/** The Run actor: approval and cancellation of one Run. */
-export const layer = actorLayer(
-  RunCommands,
-  RunId,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const ledger = yield* RunLedger
-    const lifecycle = yield* RunLifecycle
-    const plans = yield* RunPlans
-    const queue = yield* RunQueue
-    const cancels = yield* RunCancels
-    const handover = yield* RunHandover
-    const audit = yield* Audit
-    const approvals = yield* Approvals
-    const killPoint = yield* KillPoint
+const load = Effect.fnUntraced(function* (id: RunId) {
+  const row = yield* (yield* RunLedger).find(id)
+  return row === undefined ? yield* notFound("Run") : row
+})
 
-    const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
-      audit.append({
-        workspaceId: row.workspace_id,
-        actor: context.actor,
-        action,
-        target: { kind: "run", id: row.id },
-        capsuleId: row.capsule_id ?? undefined,
-        runId: row.id,
-        data: { type: row.type, ...data },
-        requestId: context.requestId
-      })
+const projected = Effect.fnUntraced(function* (id: RunId) {
+  const row = yield* load(id)
+  return toRun(row, yield* (yield* RunQueue).place(row))
+})
 
-    return (id: RunId) => {
-      const load = Effect.gen(function* () {
-        const row = yield* ledger.find(id)
-        return row === undefined ? yield* notFound("Run") : row
-      })
-
-      const projected = Effect.gen(function* () {
-        const row = yield* load
-        return toRun(row, yield* queue.place(row))
-      })
-
-      return handle(RunCommands, {
-        Approve: Effect.fnUntraced(
-          function* ({ payload: { acknowledged, context, planDigest, comment } }) {
-            const row = yield* load
-            const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
-            const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
-            if (refusal !== undefined) return yield* refusal
-            const { subject, tokenId } = context.actor
-            const approver: Approver = subject === undefined ? "service" : Subject.make(subject)
-            const request = { approver, comment, tokenId, acknowledged }
-            const { isApproved, isNew, waiting } = yield* approvals.give(row, request)
-            const completes = isApproved && row.status === "waiting_approval"
-            if (completes) {
-              yield* lifecycle.approve(row, {
-                subject,
-                comment,
-                data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
-              })
-            }
-            if (!isNew && !completes && !isShort) return yield* projected
-            const { isolation, network } = toRun(row)
-            yield* audited(context, row, "run.approve", {
-              planDigest: row.plan_digest,
-              ...(comment === undefined ? {} : { comment }),
-              // How the reviewed plan was isolated; unknown for plans from older releases.
-              isolation: isolation ?? null,
-              network: network ?? null,
-              ...(waiting === undefined ? {} : { waiting }),
-              ...(acknowledged === undefined ? {} : { acknowledged: acknowledged.join(", ") })
-            })
-            return yield* projected
-          },
-          transaction(sql),
-          Effect.tap(() => killPoint("approve.decided"))
-        ),
-
-        Cancel: Effect.fnUntraced(
-          function* ({ payload: { context, reason } }) {
-            const row = yield* load
-            const data = reason === undefined ? {} : { reason }
-            const by = { subject: context.actor.subject, reason }
-            switch (cancelStep(row)) {
-              case "withdraw": {
-                yield* lifecycle.withdraw(row, by)
-                // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
-                yield* plans.drop(row.plan_run_id ?? id)
-                const cancelled = yield* load
-                yield* handover.finished(cancelled)
-                yield* sql.afterCommit(queue.wake)
-                break
-              }
-              case "request": {
-                yield* lifecycle.requestCancel(id, by)
-                yield* sql.afterCommit(cancels.cancel(id))
-                break
-              }
-              case "ended":
-                return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
-              case "withdraw_approval": {
-                // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
-                if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
-                  return yield* new ApiError({
-                    code: "run_conflict",
-                    message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
-                  })
-                }
-                yield* plans.drop(id)
-                yield* audited(context, row, "run.withdraw_approval", data)
-                return yield* projected
-              }
-            }
-            yield* audited(context, row, "run.cancel", data)
-            return yield* projected
-          },
-          transaction(sql),
-          Effect.tap(() => killPoint("cancel.decided"))
-        )
-      })
-    }
+const audited = Effect.fnUntraced(function* (
+  context: CommandContext,
+  row: RunRow,
+  action: string,
+  data: Record<string, string | null>
+) {
+  yield* (yield* Audit).append({
+    workspaceId: row.workspace_id,
+    actor: context.actor,
+    action,
+    target: { kind: "run", id: row.id },
+    capsuleId: row.capsule_id ?? undefined,
+    runId: row.id,
+    data: { type: row.type, ...data },
+    requestId: context.requestId
   })
-)
+})
+
+/** Serves the Run actors: approval and cancellation of one Run. */
+export const layer = serve(RunCommands, {
+  Approve: Effect.fnUntraced(
+    function* (id, { acknowledged, context, planDigest, comment }) {
+      const lifecycle = yield* RunLifecycle
+      const row = yield* load(id)
+      const isShort = isApprovedPlan(standingOf(row)) && (yield* (yield* Approvals).obstacle(row)) !== undefined
+      const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
+      if (refusal !== undefined) return yield* refusal
+      const { subject, tokenId } = context.actor
+      const approver: Approver = subject === undefined ? "service" : Subject.make(subject)
+      const request = { approver, comment, tokenId, acknowledged }
+      const { isApproved, isNew, waiting } = yield* (yield* Approvals).give(row, request)
+      const completes = isApproved && row.status === "waiting_approval"
+      if (completes) {
+        yield* lifecycle.approve(row, {
+          subject,
+          comment,
+          data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
+        })
+      }
+      if (!isNew && !completes && !isShort) return yield* projected(id)
+      const { isolation, network } = toRun(row)
+      yield* audited(context, row, "run.approve", {
+        planDigest: row.plan_digest,
+        ...(comment === undefined ? {} : { comment }),
+        // How the reviewed plan was isolated; unknown for plans from older releases.
+        isolation: isolation ?? null,
+        network: network ?? null,
+        ...(waiting === undefined ? {} : { waiting }),
+        ...(acknowledged === undefined ? {} : { acknowledged: acknowledged.join(", ") })
+      })
+      return yield* projected(id)
+    },
+    transacted,
+    Effect.tap(() => KillPoint.use((killPoint) => killPoint("approve.decided")))
+  ),
+
+  Cancel: Effect.fnUntraced(
+    function* (id, { context, reason }) {
+      const lifecycle = yield* RunLifecycle
+      const row = yield* load(id)
+      const data = reason === undefined ? {} : { reason }
+      const sql = yield* SqlClient.SqlClient
+      const by = { subject: context.actor.subject, reason }
+      switch (cancelStep(row)) {
+        case "withdraw": {
+          yield* lifecycle.withdraw(row, by)
+          // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+          yield* (yield* RunPlans).drop(row.plan_run_id ?? id)
+          const cancelled = yield* load(id)
+          yield* (yield* RunHandover).finished(cancelled)
+          yield* sql.afterCommit((yield* RunQueue).wake)
+          break
+        }
+        case "request": {
+          yield* lifecycle.requestCancel(id, by)
+          yield* sql.afterCommit((yield* RunCancels).cancel(id))
+          break
+        }
+        case "ended":
+          return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+        case "withdraw_approval": {
+          // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
+          if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
+            return yield* new ApiError({
+              code: "run_conflict",
+              message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
+            })
+          }
+          yield* (yield* RunPlans).drop(id)
+          yield* audited(context, row, "run.withdraw_approval", data)
+          return yield* projected(id)
+        }
+      }
+      yield* audited(context, row, "run.cancel", data)
+      return yield* projected(id)
+    },
+    transacted,
+    Effect.tap(() => KillPoint.use((killPoint) => killPoint("cancel.decided")))
+  )
+})

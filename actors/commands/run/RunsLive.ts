@@ -3,7 +3,6 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../schema/commands/RunCommands.ts"
-import { commandsTo } from "../../Actor.ts"
 import { groundWords, uncertainGround } from "../../access/approval/UncertainGround.ts"
 import { RunAgents } from "../../running/agent/RunAgents.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -30,8 +29,8 @@ const mostUnfinished = 50
 export const layer = Layer.effect(
   Runs,
   Effect.gen(function* () {
-    const runCommand = yield* commandsTo(RunCommands)
-    const capsuleCommand = yield* commandsTo(CapsuleCommands)
+    const runCommand = yield* RunCommands
+    const capsuleCommand = yield* CapsuleCommands
     const sql = yield* ReadSql
     const queue = yield* RunQueue
     const agents = yield* RunAgents
@@ -68,18 +67,17 @@ export const layer = Layer.effect(
       readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
 
     return Runs.of({
-      approve: (context, id, request) => runCommand(id, "Approve", { context, ...request }),
+      approve: (context, id, request) => runCommand.Approve(id, { context, ...request }),
       apply: Effect.fn("Runs.apply")(function* (context, planRunId, idempotency) {
         const plan = yield* row(planRunId)
         if (plan.capsule_id === null) return yield* notFound("Plan")
-        return yield* capsuleCommand(plan.capsule_id, "Apply", {
+        return yield* capsuleCommand.Apply(plan.capsule_id, {
           context,
           planRunId,
           ...(idempotency === undefined ? {} : { idempotency })
         })
       }),
-      cancel: (context, id, reason) =>
-        runCommand(id, "Cancel", { context, ...(reason === undefined ? {} : { reason }) }),
+      cancel: (context, id, reason) => runCommand.Cancel(id, { context, ...(reason === undefined ? {} : { reason }) }),
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),
@@ -166,7 +164,7 @@ export const layer = Layer.effect(
         }
         for (const run of waiting) {
           // Each approval is bound to the digest shown by this read of the group.
-          yield* runCommand(run.id, "Approve", {
+          yield* runCommand.Approve(run.id, {
             context,
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
             ...(comment === undefined ? {} : { comment })
@@ -183,7 +181,7 @@ export const layer = Layer.effect(
           StateVersionRow.some(sql, "capsule_id")`SELECT capsule_id FROM state_versions WHERE id = ${id}`
         )
         if (rows[0] === undefined) return yield* notFound("StateVersion")
-        return yield* capsuleCommand(rows[0].capsule_id, "RollbackPlan", { context, stateVersionId: id, request })
+        return yield* capsuleCommand.RollbackPlan(rows[0].capsule_id, { context, stateVersionId: id, request })
       })
     })
   })

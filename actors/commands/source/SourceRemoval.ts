@@ -119,7 +119,7 @@ export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: Sour
 
 /** Removes an unused Source, with its webhook secret, its schedule, and its unused snapshots. */
 export const removeSource = Effect.fnUntraced(function* (
-  load: Effect.Effect<SourceRow, ApiError>,
+  load: Effect.Effect<SourceRow, ApiError, SourceStore>,
   context: CommandContext
 ) {
   const sql = yield* SqlClient.SqlClient

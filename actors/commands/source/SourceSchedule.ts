@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
-import { commandsTo } from "../../Actor.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 
@@ -16,7 +15,7 @@ export class SourceSchedule extends Context.Service<
   static readonly layer = Layer.effect(
     SourceSchedule,
     Effect.gen(function* () {
-      const command = yield* commandsTo(SourceCommands)
+      const command = yield* SourceCommands
       const deferred = yield* DeferredSyncs
       const sourceLanes = yield* SourceLanes
 
@@ -29,7 +28,7 @@ export class SourceSchedule extends Context.Service<
         }
         for (const { path, ref, sourceId, trigger } of lanes.values()) {
           yield* Effect.ignore(
-            command(sourceId, "Sync", { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
+            command.Sync(sourceId, { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
           )
         }
       }).pipe(Effect.withSpan("SourceSchedule.syncDue"))

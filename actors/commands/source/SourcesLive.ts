@@ -11,7 +11,6 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../..
 import { SourceId, type SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
-import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId } from "../../base/Identity.ts"
@@ -52,7 +51,7 @@ const gitRefusal = (error: GitError): ApiError => {
 export const layer = Layer.effect(
   Sources,
   Effect.gen(function* () {
-    const command = yield* commandsTo(SourceCommands)
+    const command = yield* SourceCommands
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const journal = yield* RunJournal
@@ -76,30 +75,30 @@ export const layer = Layer.effect(
     return Sources.of({
       create: Effect.fnUntraced(function* (context, request) {
         const id = yield* newId(SourceId, "src").pipe(provideCaptured(random))
-        return yield* command(id, "Create", { context, request })
+        return yield* command.Create(id, { context, request })
       }),
-      update: (context, id, request) => command(id, "Update", { context, request }),
+      update: (context, id, request) => command.Update(id, { context, request }),
       remove: (context, id) =>
-        command(id, "Remove", { context }).pipe(
+        command.Remove(id, { context }).pipe(
           Effect.flatMap(({ freesArchives }) => (freesArchives ? cleanUpSnapshots : Effect.void)),
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(SnapshotStore, archives)
         ),
       renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
-        command(id, "RenewHookSecret", {
+        command.RenewHookSecret(id, {
           context,
           hookSecretVersion,
           ...(idempotency === undefined ? {} : { idempotency })
         }),
       sync: (context, id, { intent = "observe", expectedCommit }) =>
-        command(id, "Sync", {
+        command.Sync(id, {
           context,
           intent,
           trigger: "user",
           ...(expectedCommit === undefined ? {} : { expectedCommit })
         }),
       checkCompatibility: Effect.fn("Sources.checkCompatibility")(function* (context, id, request) {
-        const { id: runId } = yield* command(id, "CheckCompatibility", { context, ...request })
+        const { id: runId } = yield* command.CheckCompatibility(id, { context, ...request })
         yield* awaitRun(runId).pipe(
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(RunJournal, journal)
@@ -186,7 +185,7 @@ export const layer = Layer.effect(
         }
         const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
           const lane = { ref, path }
-          const look = command(id, "Sync", { context: hookContext, intent: "observe", trigger: "webhook", lane })
+          const look = command.Sync(id, { context: hookContext, intent: "observe", trigger: "webhook", lane })
           return look.pipe(
             Effect.map((run) => [run]),
             // The queue is full: the lane is recorded, and synced without another delivery.

@@ -5,7 +5,6 @@ import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
-import { commandsTo } from "../../Actor.ts"
 import { nowUntil } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { newId } from "../../base/Identity.ts"
@@ -33,7 +32,7 @@ const noticeOf = (expiresAt: string | null): string | null =>
 export const layer = Layer.effect(
   Connections,
   Effect.gen(function* () {
-    const command = yield* commandsTo(ConnectionCommands)
+    const command = yield* ConnectionCommands
     const sql = yield* ReadSql
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers
@@ -42,7 +41,7 @@ export const layer = Layer.effect(
     return Connections.of({
       create: Effect.fnUntraced(function* (context, request) {
         const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
-        return yield* command(id, "Create", { context, request })
+        return yield* command.Create(id, { context, request })
       }),
       read: Effect.fn("Connections.read")(function* (id) {
         const [row] = yield* Effect.orDie(
@@ -51,8 +50,8 @@ export const layer = Layer.effect(
         if (row === undefined) return yield* notFound("Connection")
         return toConnection(row, yield* nowUntil([expiryOf(row)]))
       }),
-      update: (context, id, request) => command(id, "Update", { context, request }),
-      remove: (context, id) => command(id, "Remove", { context }),
+      update: (context, id, request) => command.Update(id, { context, request }),
+      remove: (context, id) => command.Remove(id, { context }),
       expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
@@ -60,9 +59,9 @@ export const layer = Layer.effect(
         const at = yield* nowUntil([...noticed, ...rows.map(expiryOf)])
         return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
-      test: (context, id) => command(id, "Test", { context }),
-      confirmOrigins: (context, id, origins) => command(id, "ConfirmOrigins", { context, origins }),
-      revoke: (context, id) => command(id, "Revoke", { context }),
+      test: (context, id) => command.Test(id, { context }),
+      confirmOrigins: (context, id, origins) => command.ConfirmOrigins(id, { context, origins }),
+      revoke: (context, id) => command.Revoke(id, { context }),
       list: Effect.fn("Connections.list")(function* (workspaceId, page, kind) {
         const rows = yield* pageOfRows(
           ListedConnection,
@@ -94,7 +93,7 @@ export const layer = Layer.effect(
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
         const renewed = start.request.connectionId
         const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(provideRandom))
-        const started = yield* command(id, "StartAuthorization", {
+        const started = yield* command.StartAuthorization(id, {
           context,
           start: { ...start, renews: renewed !== undefined }
         })
@@ -111,7 +110,7 @@ export const layer = Layer.effect(
               )`SELECT connection_id FROM connection_authorizations
                 WHERE state_hash = ${secretHash(state)}`)
         if (open === undefined) return yield* nothingOpen
-        return yield* command(open.connection_id, "FinishAuthorization", { context, finish })
+        return yield* command.FinishAuthorization(open.connection_id, { context, finish })
       }),
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}

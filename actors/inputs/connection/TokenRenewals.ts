@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import type { ConnectionId } from "../../../schema/records/Ids.ts"
-import { commandsTo } from "../../Actor.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
@@ -21,7 +20,7 @@ export class TokenRenewals extends Context.Service<
   static readonly layer = Layer.effect(
     TokenRenewals,
     Effect.gen(function* () {
-      const command = yield* commandsTo(ConnectionCommands)
+      const command = yield* ConnectionCommands
       const sql = yield* ReadSql
       return TokenRenewals.of({
         renew: Effect.fn("TokenRenewals.renew")(function* (connectionIds) {
@@ -29,7 +28,7 @@ export class TokenRenewals extends Context.Service<
           for (const id of new Set(connectionIds)) {
             const made = yield* sql`SELECT id FROM connections WHERE id = ${id} AND oauth IS NOT NULL`
             if (made.length === 0) continue
-            const { problem } = yield* command(id, "RenewTokens", undefined)
+            const { problem } = yield* command.RenewTokens(id)
             if (problem !== undefined) problems.set(id, problem)
           }
           return problems
@@ -41,7 +40,7 @@ export class TokenRenewals extends Context.Service<
           yield* Effect.forEach(
             ended,
             ({ id }) =>
-              Effect.catchCause(command(id, "RevokeTokens", undefined), (cause) =>
+              Effect.catchCause(command.RevokeTokens(id), (cause) =>
                 Effect.logError(`The tokens of the Connection ${id} could not be given back`, cause)
               ),
             { discard: true }

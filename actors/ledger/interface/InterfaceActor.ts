@@ -1,29 +1,65 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { InterfaceCommands } from "../../../schema/commands/InterfaceCommands.ts"
-import { actorLayer, commandsTo, handle } from "../../Actor.ts"
+import { serve } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
-import { transaction } from "../../base/database/Transaction.ts"
+import { transacted } from "../../base/database/Transaction.ts"
 import { DueWork } from "../../base/DueWork.ts"
 import { now } from "../../base/Identity.ts"
-import { CapsuleId } from "../../../schema/records/Ids.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
 import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
-/** The Interface actor: carries out the intents of one Capsule, one at a time. */
-export const layer = actorLayer(
-  InterfaceCommands,
-  CapsuleId,
-  Effect.gen(function* () {
+const load = Effect.fnUntraced(function* (capsuleId: CapsuleId, intentId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(
+    IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
+  )
+  return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
+})
+
+/** Serves the Interface actors, which carry out the intents of one Capsule one at a time. */
+const actors = serve(InterfaceCommands, {
+  Materialize: (_, { intentId }) =>
+    Effect.flatMap(InterfaceMaterialization, ({ materialize }) => materialize(intentId)).pipe(transacted),
+
+  Retry: Effect.fnUntraced(function* (capsuleId, { context, expected, intentId }) {
     const sql = yield* SqlClient.SqlClient
-    const materialization = yield* InterfaceMaterialization
-    const audit = yield* Audit
+    const intent = yield* load(capsuleId, intentId)
+    // The exact failure and its state: anything else is a conflict.
+    const moved = yield* Effect.orDie(sql`UPDATE interface_intents
+    SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
+    WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}
+      AND state_version_id = (SELECT current_state_version_id FROM capsules WHERE id = ${capsuleId}) RETURNING id`)
+    if (moved.length === 0) {
+      return yield* new ApiError({
+        code: "guard_conflict",
+        message:
+          "The failure is not the expected one any more, or the Capsule was applied since. List the failures again."
+      })
+    }
+    const attempt = expected.attempt + 1
+    yield* (yield* Audit).append({
+      workspaceId: intent.workspace_id,
+      actor: context.actor,
+      action: "interface.retry",
+      target: { kind: "interface_intent", id: intentId },
+      capsuleId,
+      data: { key: intent.interface_key, code: expected.code, attempt },
+      requestId: context.requestId
+    })
+    yield* sql.afterCommit((yield* DueWork).wake)
+    return toFailure(yield* load(capsuleId, intentId))
+  }, transacted)
+})
+
+const dueWork = Layer.effectDiscard(
+  Effect.gen(function* () {
     const due = yield* DueWork
     const read = yield* ReadSql
-    const send = yield* commandsTo(InterfaceCommands)
-
+    const interfaces = yield* InterfaceCommands
     const pending = IntentRow.some(
       read,
       "id",
@@ -33,48 +69,9 @@ export const layer = actorLayer(
     yield* due.serve({
       kind: "interface",
       due: Effect.orDie(pending),
-      step: ({ capsule_id, id }) => send(capsule_id, "Materialize", { intentId: id })
+      step: ({ capsule_id, id }) => interfaces.Materialize(capsule_id, { intentId: id })
     })
-
-    return (capsuleId: CapsuleId) => {
-      const load = Effect.fnUntraced(function* (intentId: string) {
-        const rows = yield* Effect.orDie(
-          IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
-        )
-        return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
-      })
-
-      return handle(InterfaceCommands, {
-        Materialize: ({ payload: { intentId } }) => materialization.materialize(intentId).pipe(transaction(sql)),
-
-        Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {
-          const intent = yield* load(intentId)
-          // The exact failure and its state: anything else is a conflict.
-          const moved = yield* Effect.orDie(sql`UPDATE interface_intents
-          SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
-          WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}
-            AND state_version_id = (SELECT current_state_version_id FROM capsules WHERE id = ${capsuleId}) RETURNING id`)
-          if (moved.length === 0) {
-            return yield* new ApiError({
-              code: "guard_conflict",
-              message:
-                "The failure is not the expected one any more, or the Capsule was applied since. List the failures again."
-            })
-          }
-          const attempt = expected.attempt + 1
-          yield* audit.append({
-            workspaceId: intent.workspace_id,
-            actor: context.actor,
-            action: "interface.retry",
-            target: { kind: "interface_intent", id: intentId },
-            capsuleId,
-            data: { key: intent.interface_key, code: expected.code, attempt },
-            requestId: context.requestId
-          })
-          yield* sql.afterCommit(due.wake)
-          return toFailure(yield* load(intentId))
-        }, transaction(sql))
-      })
-    }
   })
 )
+
+export const layer = Layer.merge(actors, dueWork)

@@ -2,7 +2,6 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { InterfaceCommands } from "../../../schema/commands/InterfaceCommands.ts"
-import { commandsTo } from "../../Actor.ts"
 import { InstallPolicy } from "../configuration/InstallConfigCompilation.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
@@ -20,7 +19,7 @@ const quoted = (permission: string) => JSON.stringify(permission)
 export const layer = Layer.effect(
   Interfaces,
   Effect.gen(function* () {
-    const command = yield* commandsTo(InterfaceCommands)
+    const command = yield* InterfaceCommands
     const read = yield* ReadSql
     const sql = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
@@ -62,7 +61,7 @@ export const layer = Layer.effect(
         const [intent] = yield* Effect.orDie(IntentRow.rows(read)`SELECT * FROM interface_intents
           WHERE id = ${intentId} AND workspace_id = ${workspaceId}`)
         if (intent === undefined) return yield* notFound("Materialisation failure")
-        return yield* command(intent.capsule_id, "Retry", { context, intentId, expected })
+        return yield* command.Retry(intent.capsule_id, { context, intentId, expected })
       }),
 
       authorize: Effect.fn("Interfaces.authorize")(function* ({ delivery, interfaceId, permission, subject }) {

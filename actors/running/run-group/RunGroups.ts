@@ -5,7 +5,6 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunGroupId, type WorkspaceId } from "../../../schema/records/Ids.ts"
-import { commandsTo } from "../../Actor.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { type CommandContext, serviceContext } from "../../../schema/commands/Command.ts"
 import { Commits } from "../../base/database/Commits.ts"
@@ -77,8 +76,8 @@ const make = Effect.gen(function* () {
   const commits = yield* Commits
   const audit = yield* Audit
   const ledger = yield* RunLedger
-  const capsuleCommand = yield* commandsTo(CapsuleCommands)
-  const runCommand = yield* commandsTo(RunCommands)
+  const capsuleCommand = yield* CapsuleCommands
+  const runCommand = yield* RunCommands
   const random = yield* captureServices(SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
@@ -147,7 +146,7 @@ const make = Effect.gen(function* () {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
         // It may have ended in the meantime, which is fine.
-        yield* Effect.ignore(runCommand(planRunId, "Cancel", { context, reason }))
+        yield* Effect.ignore(runCommand.Cancel(planRunId, { context, reason }))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
       }
@@ -167,7 +166,7 @@ const make = Effect.gen(function* () {
       if (hold === undefined) {
         const context = yield* starterOf(group)
         for (const { capsuleId } of planning) {
-          const asked = capsuleCommand(capsuleId, "Plan", { context, groupId: groupId, automatic: !byPerson })
+          const asked = capsuleCommand.Plan(capsuleId, { context, groupId: groupId, automatic: !byPerson })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
           // Automation was paused, or the starter removed, before the Capsule's turn: the update waits, and nobody refused.

@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Layer, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { commandsTo } from "../../../../actors/Actor.ts"
-import { ActorHost } from "../../../../actors/Actor.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
@@ -16,8 +14,7 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 setDefaultTimeout(60_000)
 
 const { interrupted, layer: writer } = beforeTransaction()
-// Commands that only the service sends have no client, so the test shares the host of the actors.
-const tests = suite(Layer.merge(testPlane({ runner: pureRunner(pureModules()), writer }), ActorHost.layer))
+const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }))
 afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"
@@ -48,10 +45,10 @@ describe("nothing starts without a person", () => {
   tests.live("for a later wave, if automation is paused just before", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const { capsule } = yield* active("wave-paused", pureModule)
       const { pause, resume } = yield* paused
-      const plan = command(capsule.id, "Plan", { context, groupId: yield* update("p"), automatic: true })
+      const plan = command.Plan(capsule.id, { context, groupId: yield* update("p"), automatic: true })
       const answer = yield* interrupted(plan, pause)
       yield* resume
       expect(messageOf(answer)).toContain("automation of the Workspace has been paused")
@@ -62,12 +59,12 @@ describe("nothing starts without a person", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const { capsule } = yield* active("wave-left", pureModule)
       const member = (status: string) =>
         Effect.orDie(sql`UPDATE memberships SET status = ${status}
           WHERE workspace_id = ${workspaceId} AND subject = ${context.actor.subject ?? ""}`)
-      const plan = command(capsule.id, "Plan", { context, groupId: yield* update("l"), automatic: true })
+      const plan = command.Plan(capsule.id, { context, groupId: yield* update("l"), automatic: true })
       const answer = yield* interrupted(plan, member("suspended"))
       yield* member("active")
       expect(messageOf(answer)).toContain("may not plan here any more")
@@ -78,11 +75,11 @@ describe("nothing starts without a person", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const { capsule } = yield* active("wave-cancelled", pureModule)
       const id = yield* update("c")
       const cancelled = Effect.orDie(sql`UPDATE run_groups SET cancelled_at = ${at} WHERE id = ${id}`)
-      const answer = yield* interrupted(command(capsule.id, "Plan", { context, groupId: id }), cancelled)
+      const answer = yield* interrupted(command.Plan(capsule.id, { context, groupId: id }), cancelled)
       expect(messageOf(answer)).toContain("The update is over")
     })
   )
@@ -90,12 +87,12 @@ describe("nothing starts without a person", () => {
   tests.live("by a schedule that is turned off just before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const command = yield* commandsTo(CapsuleCommands)
+      const command = yield* CapsuleCommands
       const { capsule } = yield* active("unscheduled", pureModule)
       const every = (hours: number) =>
         Effect.orDie(sql`UPDATE capsules SET drift_check_hours = ${hours} WHERE id = ${capsule.id}`)
       yield* every(24)
-      const check = command(capsule.id, "DriftCheck", { context: serviceContext, schedule: {} })
+      const check = command.DriftCheck(capsule.id, { context: serviceContext, schedule: {} })
       expect(messageOf(yield* interrupted(check, every(0)))).toContain("not scheduled any more")
     })
   )

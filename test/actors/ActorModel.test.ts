@@ -1,0 +1,166 @@
+import { expect, test } from "bun:test"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, References, Schema } from "effect"
+import { Rpc } from "effect/rpc"
+import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
+import { commandsOf } from "../../schema/commands/Command.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+
+/** What a command does after the given number of steps. */
+const End = Schema.Literals(["succeed", "fail", "die", "wait"])
+type End = typeof End.Type
+
+const Workers = commandsOf(
+  "Worker",
+  Schema.String,
+  Rpc.make("Work", {
+    payload: { command: Schema.Int, steps: Schema.Int, end: End },
+    success: Schema.Int,
+    error: ApiError
+  })
+)
+
+interface Command {
+  readonly command: number
+  readonly record: string
+  readonly steps: number
+  readonly end: End
+  /** The caller is interrupted after this many steps of its own; absent for a caller that waits for the answer. */
+  readonly leavesAfter: number | undefined
+}
+
+/** Numbers that look random, always the same for a seed (mulberry32). */
+const numbersOf = (seed: number) => {
+  let state = seed
+  return (below: number) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+const step = Effect.yieldNow
+const steps = (count: number) => Effect.forEach(Array.from({ length: count }), () => step, { discard: true })
+
+/** Sends the commands from a fiber each, and compares what the actors did with what they promise. */
+const run = (commands: ReadonlyArray<Command>) => {
+  /** What happened to each record, in order. */
+  const history = new Map<string, Array<readonly ["begin" | "end", number]>>()
+  const note = (record: string, what: "begin" | "end", command: number) => {
+    const known = history.get(record) ?? []
+    known.push([what, command])
+    history.set(record, known)
+  }
+  const gate = Deferred.makeUnsafe<void>()
+  const actors = serve(Workers, {
+    Work: (record, { command, end, steps: count }) =>
+      Effect.gen(function* () {
+        note(record, "begin", command)
+        yield* steps(count)
+        if (end === "wait") yield* Deferred.await(gate)
+        if (end === "die") return yield* Effect.die(new Error(`defect ${command}`))
+        if (end === "fail") return yield* notFound(`Command ${command}`)
+        return command
+      }).pipe(Effect.onExit(() => Effect.sync(() => note(record, "end", command))))
+  })
+
+  return Effect.gen(function* () {
+    const workers = yield* Workers
+    const { busy } = yield* mailboxesKey(Workers)
+    const sent = yield* Effect.forEach(commands, ({ record, leavesAfter, ...payload }) =>
+      Effect.gen(function* () {
+        const caller = yield* Effect.forkChild(workers.Work(record, payload), { startImmediately: true })
+        if (leavesAfter !== undefined) {
+          yield* Effect.forkChild(Effect.andThen(steps(leavesAfter), Fiber.interrupt(caller)), {
+            startImmediately: true
+          })
+        }
+        return caller
+      })
+    )
+    yield* steps(3)
+    yield* Deferred.succeed(gate, undefined)
+    const exits = yield* Fiber.awaitAll(sent)
+    // A last command to every record: it is answered only if the record is not wedged.
+    for (const record of history.keys()) {
+      expect(yield* workers.Work(record, { command: -1, steps: 0, end: "succeed" })).toBe(-1)
+    }
+    // Idle records cost nothing: a mailbox is removed a few steps after its last answer.
+    for (let left = 100; left > 0 && (yield* busy) > 0; left--) yield* step
+    expect(yield* busy).toBe(0)
+
+    for (const [record, events] of history) {
+      // One at a time: a command begins after the end of the one before it.
+      expect(events.map(([what]) => what)).toEqual(events.map((_, index) => (index % 2 === 0 ? "begin" : "end")))
+      const begun = events.flatMap(([what, command]) => (what === "begin" && command >= 0 ? [command] : []))
+      const ended = events.flatMap(([what, command]) => (what === "end" && command >= 0 ? [command] : []))
+      // Each to its end, in the order in which they were sent, and none twice.
+      expect(ended).toEqual(begun)
+      expect(begun).toEqual([...new Set(begun)].toSorted((left, right) => left - right))
+      // None is lost: only a command whose caller has left may be missing.
+      const missing = commands.filter((each) => each.record === record && !begun.includes(each.command))
+      expect(missing.filter(({ leavesAfter }) => leavesAfter === undefined)).toEqual([])
+    }
+    for (const [index, exit] of exits.entries()) {
+      const command = commands[index]
+      if (command === undefined) throw new Error("More answers than commands")
+      const wasLeft = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+      if (wasLeft) {
+        expect(command.leavesAfter).toBeDefined()
+        continue
+      }
+      // Everybody else has the answer of this command.
+      const { end } = command
+      if (Exit.isSuccess(exit))
+        expect([end, exit.value]).toEqual([end === "wait" ? "wait" : "succeed", command.command])
+      else expect(Cause.pretty(exit.cause)).toContain(end === "die" ? `defect ${command.command}` : "not found")
+    }
+    return history
+  }).pipe(Effect.provide(actors.pipe(Layer.provideMerge(mailboxesOf(Workers)), Layer.provide(Logger.layer([])))))
+}
+
+const ends: ReadonlyArray<End> = ["succeed", "fail", "die", "wait"]
+
+test("random commands to many records, with defects, slow handlers and callers that leave", async () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const number = numbersOf(seed)
+    const records = 1 + number(8)
+    const commands = Array.from(
+      { length: 60 },
+      (_, command): Command => ({
+        command,
+        record: `record ${number(records)}`,
+        steps: number(6),
+        end: ends[number(ends.length)] ?? "succeed",
+        leavesAfter: number(2) === 0 ? undefined : number(30)
+      })
+    )
+    await Effect.runPromise(run(commands))
+  }
+})
+
+test("a caller that leaves at any step, while its command waits, begins, runs or ends", async () => {
+  const begun = new Set<boolean>()
+  // Every operation of every fiber is a step, so that the interruption falls between any two of them.
+  const dense = Effect.provideService(References.MaxOpsBeforeYield, 3)
+  for (const ending of ends) {
+    for (let leavesAfter = 0; leavesAfter < 40; leavesAfter++) {
+      const command = (number: number, end: End, leaves: number | undefined): Command => ({
+        command: number,
+        record: "record",
+        steps: 2,
+        end,
+        leavesAfter: leaves
+      })
+      const commands = [
+        command(0, "succeed", undefined),
+        command(1, ending, leavesAfter),
+        command(2, "fail", undefined)
+      ]
+      const history = await Effect.runPromise(dense(run(commands)))
+      begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
+    }
+  }
+  // The command has left before its turn, and has run although its caller had left.
+  expect([...begun].toSorted()).toEqual([false, true])
+})
