@@ -25,8 +25,12 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "adopt",
   "export",
   "connection",
+  "share",
   "member",
   "invite",
+  "team",
+  "rule",
+  "activity",
   "open",
   "api"
 ])

@@ -5,6 +5,10 @@ import { installCommand } from "./install/InstallCommand.ts"
 import { connectionCommand } from "./connection/ConnectionCommands.ts"
 import { loginCommand, logoutCommand } from "./login/LoginCommands.ts"
 import { tokenCommand } from "./login/TokenCommands.ts"
+import { shareCommand } from "./connection/ShareCommands.ts"
+import { ruleCommand } from "./member/RuleCommands.ts"
+import { teamCommand } from "./member/TeamCommands.ts"
+import { activityCommand } from "./remote/ActivityCommand.ts"
 import { inviteCommand } from "./member/InviteCommands.ts"
 import { memberCommand } from "./member/MemberCommands.ts"
 import { apiCommand } from "./remote/ApiCommand.ts"
@@ -48,8 +52,16 @@ const dailyCommands = [
   apiCommand
 ] as const
 
-/** Commands that control who works in a Workspace, and with which credentials. */
-const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
+/** Commands that control who works in a Workspace, with which credentials, and what they did. */
+const teamCommands = [
+  connectionCommand,
+  shareCommand,
+  memberCommand,
+  inviteCommand,
+  teamCommand,
+  ruleCommand,
+  activityCommand
+] as const
 
 /** The client commands, grouped by use. */
 export const clientGroups = [

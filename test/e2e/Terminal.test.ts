@@ -16,7 +16,7 @@ const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .filter((line) => !line.startsWith("svc login"))
 
 /** Commands that leave a plan waiting for approval. */
-const leavesPlan = /^svc (?:install|plan|rollback|destroy|adopt) /
+const leavesPlan = /^svc (?:install|plan|rollback|destroy|adopt|capsule set|workspace backup restore-plan) /
 
 /** The examples from `--help`, in an order in which each can be run. */
 const exampleWalk = [
@@ -39,6 +39,11 @@ const exampleWalk = [
   "svc approve network",
   "svc apply network --no-wait --json",
   "svc run watch network",
+  "svc capsule variables network",
+  "svc capsule set network --var region=south",
+  "svc capsule set network --var-file values.tfvars",
+  "svc capsule set network --var region=- < region.txt",
+  "svc capsule set network --unset suffix",
   'svc rollback network --reason "the route is missing"',
   "svc rollback network --generation 1",
   "svc open network --print",
@@ -63,6 +68,27 @@ const exampleWalk = [
   "svc capsule resources network --json",
   "svc capsule states network --json",
   "svc source list --json",
+  "svc source set network --no-auto-sync",
+  "svc source set network --reviewed-ref staging",
+  'svc workspace create beta --display-name "Beta"',
+  "svc share create network --to beta --output greeting",
+  "svc share list",
+  "svc share approve oshare_...",
+  "svc share revoke oshare_... --yes",
+  "svc team create platform",
+  "svc team list",
+  "svc team add platform ada@example.test",
+  "svc team remove platform ada@example.test",
+  "svc team grant platform admin --environment production",
+  "svc team grant platform none --environment production",
+  "svc rule add --environment production --approvers 2 --team platform",
+  "svc rule list",
+  "svc rule remove apr_... --yes",
+  "svc team delete platform --yes",
+  "svc activity list --since 7d --capsule network",
+  "svc activity list --action run.approve --json",
+  "svc connection use staging --role member",
+  "svc connection use staging",
   "svc source hook-secret network --password-stdin < password.txt",
   "svc run get network --json",
   "svc connection list --json",
@@ -71,7 +97,30 @@ const exampleWalk = [
   "svc invite list --json",
   "svc open --json",
   "svc run cancel network --json",
-  "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt"
+  "svc connection revoke staging --yes",
+  "svc connection delete staging --yes",
+  "svc capsule auto-update network on --no-apply",
+  "svc capsule auto-update network off",
+  "svc capsule auto-update network",
+  "svc capsule disable network",
+  "svc capsule enable network",
+  "svc capsule backup create network",
+  "svc capsule backup list network",
+  "svc workspace backup create",
+  "svc workspace backup list",
+  "svc workspace backup restore-plan bkp_... --capsule network",
+  "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt",
+  "svc capsule rename network net",
+  "svc capsule release net --reason moved_elsewhere --confirm net"
+]
+
+/** The commands that print what the placeholders of the examples stand for. */
+const placeholders: ReadonlyArray<readonly [placeholder: string, command: string]> = [
+  ["sha256:...", "svc run get network --json | jq -r .run.planDigest"],
+  ["cap_...", "svc capsule get network --json | jq -r .capsule.id"],
+  ["oshare_...", "svc share list --json | jq -r '.outputShares[0].id'"],
+  ["apr_...", "svc rule list --json | jq -r '.approvalRules[0].id'"],
+  ["bkp_...", "svc workspace backup list --json | jq -r '[.backups[] | select(.capsuleId == null)][0].id'"]
 ]
 
 describe.skipIf(isIncomplete)("svc in the terminal", () => {
@@ -121,7 +170,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
         .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
       expect(examples.filter((example) => !exampleWalk.includes(example))).toEqual([])
-      const { run, shell } = yield* network
+      const { run, shell, soon } = yield* network
       /** JSON output has the keys named in the documentation. */
       const hasShape = (line: string, out: string) => {
         const [, one = "", two = ""] = /^svc (\S+) (\S+)/.exec(`${line} .`) ?? []
@@ -135,10 +184,10 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         ])
       }
       /** The line with the example's placeholder replaced by a command's output. */
-      const filled = (line: string, placeholder: string, command: string) =>
-        line.includes(placeholder)
-          ? Effect.map(run(command), ({ out }) => line.replace(placeholder, out.trim()))
-          : Effect.succeed(line)
+      const filled = Effect.fnUntraced(function* (line: string) {
+        const [placeholder = "", command = ""] = placeholders.find(([one]) => line.includes(one)) ?? []
+        return command === "" ? line : line.replace(placeholder, (yield* run(command)).out.trim())
+      })
       for (const line of exampleWalk) {
         if (line === "svc approve network") {
           const person = yield* atTerminal(shell, line)
@@ -148,14 +197,15 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           expect(yield* person.code).toBe(0)
           continue
         }
-        const given = (yield* filled(line, "sha256:...", "svc run get network --json | jq -r .run.planDigest").pipe(
-          Effect.flatMap((each) => filled(each, "cap_...", "svc capsule get network --json | jq -r .capsule.id"))
-        )).replace(/^svc connection create staging/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
-        const { code, error, out } = yield* run(given)
+        const given = (yield* filled(line)).replace(
+          /^svc connection create staging/,
+          "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&"
+        )
+        const { code, error, out } = yield* soon(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
         // Waits for Runs started by the examples' requests, because the next example needs the Capsule.
-        if (line.startsWith("svc api POST")) yield* run("svc run watch network")
+        if (line.startsWith("svc api POST")) yield* soon("svc run watch network")
       }
     }).pipe(Effect.provide(services)))
 

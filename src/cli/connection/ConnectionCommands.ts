@@ -10,11 +10,10 @@ import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "../remote/Rows.ts"
 import { connectionNamed, connectionsOf, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
+import { connectionArgument } from "./ConnectionArgument.ts"
+import { deleteCommand, revokeCommand } from "./ConnectionEndCommands.ts"
+import { useCommand } from "./ConnectionUseCommand.ts"
 import { givenValues, valueFlags } from "./ConnectionValues.ts"
-
-const connectionArgument = Argument.String("connection").pipe(
-  Argument.withDescription("Name of the Connection, or its id")
-)
 
 const listCommand = Command.make(
   "list",
@@ -214,5 +213,14 @@ const testCommand = Command.make(
 
 export const connectionCommand = Command.make("connection").pipe(
   Command.withDescription("Credentials of providers and Git servers"),
-  Command.withSubcommands([listCommand, getCommand, createCommand, rotateCommand, testCommand])
+  Command.withSubcommands([
+    listCommand,
+    getCommand,
+    createCommand,
+    rotateCommand,
+    testCommand,
+    useCommand,
+    revokeCommand,
+    deleteCommand
+  ])
 )

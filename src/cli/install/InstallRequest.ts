@@ -1,15 +1,15 @@
-import { Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Option, Result, Schedule, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed } from "../Output.ts"
-import { inputText, refuseRoundedNumbers } from "../remote/InputText.ts"
 import { patiently, waitAtMost } from "../remote/Patience.ts"
+import { typedValue } from "../variables/TypedValue.ts"
+import { valuesOfFile } from "../variables/VariableFlags.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
-const decodeVariables = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
@@ -21,7 +21,11 @@ export const installFlags = {
   name: text("name", "Name of the new Capsule"),
   environment: text("environment", "Its environment", "name").pipe(Flag.withDefault("production")),
   variables: Flag.optional(
-    text("var-file", "File with the values of the module's variables, as one JSON object; - for standard input", "path")
+    text(
+      "var-file",
+      "File with the values of the module's variables, in the syntax of .tfvars or as one JSON object; - for standard input",
+      "path"
+    )
   ),
   connections: text(
     "connection",
@@ -39,14 +43,17 @@ export interface InstallFlags {
   readonly connections: ReadonlyArray<string>
 }
 
+/** The values of a file as they are written: the types of the module's variables are not known yet. */
 const valuesOf = Effect.fnUntraced(function* (file: string) {
-  const text = yield* inputText(file)
-  yield* refuseRoundedNumbers("--var-file", text)
-  return yield* decodeVariables(text).pipe(
-    Effect.mapError(
-      () => new CommandFailed({ message: "--var-file: expected one JSON object with a value for each variable." })
+  const values = Result.all(
+    [...(yield* valuesOfFile(file))].map(([name, value]) =>
+      Result.mapBoth(typedValue(value, "json"), {
+        onFailure: (why) => new CommandFailed({ message: `--var-file: ${name}: ${why}.` }),
+        onSuccess: (json) => [name, json] as const
+      })
     )
   )
+  return Object.fromEntries(yield* Effect.fromResult(values))
 })
 
 /** The request that the flags describe. */
@@ -78,8 +85,6 @@ export const plannedInstall = Effect.fn("plannedInstall")(function* (
   const { capsuleId, diagnostics, planRunId } = installPlan
   if (planRunId !== undefined && capsuleId !== undefined) return { capsuleId, planRunId }
   const reasons = diagnostics.map(({ code, message }) => `  ${message} [${code}]`)
-  const next = diagnostics.some(({ code }) => code === "input_required")
-    ? ["Give the values with --var-file, as one JSON object."]
-    : []
+  const next = diagnostics.some(({ code }) => code === "input_required") ? ["Give the values with --var-file."] : []
   return yield* new CommandFailed({ message: [stopped, ...reasons, ...next].join("\n") })
 })

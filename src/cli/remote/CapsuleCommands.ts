@@ -3,16 +3,22 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
+import { capsuleArgument } from "./CapsuleArgument.ts"
+import {
+  capsuleAutoUpdateCommand,
+  capsuleDisableCommand,
+  capsuleEnableCommand,
+  capsuleReleaseCommand,
+  capsuleRenameCommand
+} from "./CapsuleChangeCommands.ts"
+import { capsuleBackupCommand } from "./WorkspaceBackupCommands.ts"
+import { capsuleSetCommand, capsuleVariablesCommand } from "./CapsuleSetCommand.ts"
 import { allPages } from "./Pages.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, stateVersionsOf, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
-
-export const capsuleArgument = Argument.String("capsule").pipe(
-  Argument.withDescription("Name of the Capsule, name/environment, or its id")
-)
 
 const isOver = ({ status }: Capsule) => status === "destroyed" || status === "released"
 
@@ -222,5 +228,20 @@ const openCommand = Command.make(
 
 export const capsuleCommand = Command.make("capsule").pipe(
   Command.withDescription("Capsules, their Outputs and their resources"),
-  Command.withSubcommands([listCommand, getCommand, outputsCommand, resourcesCommand, statesCommand, openCommand])
+  Command.withSubcommands([
+    listCommand,
+    getCommand,
+    outputsCommand,
+    resourcesCommand,
+    statesCommand,
+    capsuleVariablesCommand,
+    capsuleSetCommand,
+    capsuleRenameCommand,
+    capsuleAutoUpdateCommand,
+    capsuleDisableCommand,
+    capsuleEnableCommand,
+    capsuleReleaseCommand,
+    capsuleBackupCommand,
+    openCommand
+  ])
 )

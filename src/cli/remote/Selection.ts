@@ -134,6 +134,16 @@ export const sourcesOf = Effect.fn("sourcesOf")(function* (workspaceId: Workspac
   )
 })
 
+const projectsOf = Effect.fn("projectsOf")(function* (workspaceId: WorkspaceId) {
+  const { workspaces } = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(workspaces.projects({ params: { workspaceId }, query }), ({ nextCursor, projects: items }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
 interface NamedRecord {
   readonly id: string
 }
@@ -188,4 +198,12 @@ export const connectionNamed = Effect.fn("connectionNamed")(function* (
   const all = yield* connectionsOf((yield* workspaceNamed(workspace)).id)
   const words = { what: "Connection", several: "Connections", list: "svc connection list" }
   return yield* onlyNamed(all, ({ displayName }) => displayName, named, words)
+})
+
+/** A Project of a Workspace by id, name or slug. */
+export const projectNamed = Effect.fn("projectNamed")(function* (named: string, workspaceId: WorkspaceId) {
+  const all = yield* projectsOf(workspaceId)
+  const exact = all.find(({ id, slug }) => id === named || slug === named)
+  const words = { what: "Project", several: "Projects", list: "svc api GET 'workspaces/{workspace}/projects'" }
+  return exact ?? (yield* onlyNamed(all, ({ name }) => name, named, words))
 })

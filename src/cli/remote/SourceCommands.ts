@@ -1,5 +1,6 @@
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
@@ -8,9 +9,10 @@ import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
-import { rowsText, timeText } from "./Rows.ts"
-import { sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
+import { factsText, rowsText, timeText } from "./Rows.ts"
+import { connectionNamed, sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
 const listCommand = Command.make(
@@ -68,6 +70,97 @@ const syncCommand = Command.make(
   Command.withExamples([{ command: "svc source sync network", description: "Do not wait for the next scheduled sync" }])
 )
 
+const text = (name: string, description: string, metavar: string) =>
+  Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
+
+const decodeChange = Schema.decodeUnknownEffect(UpdateSource)
+
+const setCommand = Command.make(
+  "set",
+  {
+    ...workspaceFlags,
+    name: text("name", "The new name", "text"),
+    ref: text("ref", "Branch, tag or commit that Capsules follow unless they follow another", "ref"),
+    path: text("path", "Folder of the repository that snapshots hold; . for all of it", "path"),
+    connection: text("connection", "Connection for the Git server; none takes it away", "name"),
+    autoSync: Flag.optional(
+      Flag.Boolean("auto-sync").pipe(
+        Flag.withDescription("Look by schedule and webhook; --no-auto-sync only on request")
+      )
+    ),
+    reviewedRef: Flag.String("reviewed-ref").pipe(
+      Flag.withDescription(
+        "Another ref whose plans may open private inputs, whoever starts them; replaces the list; may be repeated"
+      ),
+      Flag.withMetavar("ref"),
+      Flag.atLeast(0)
+    ),
+    noReviewedRefs: Flag.Boolean("no-other-reviewed-refs").pipe(
+      Flag.withDescription("Empty that list"),
+      Flag.withDefault(false)
+    ),
+    status: Flag.optional(
+      Flag.Literals("status", ["active", "disabled"]).pipe(Flag.withDescription("disabled stops every look"))
+    ),
+    source: sourceArgument
+  },
+  Effect.fn("source set")((given) =>
+    Effect.gen(function* () {
+      const { sources } = yield* SvcClient
+      const field = <A>(key: string, value: Option.Option<A>) =>
+        Option.match(value, { onNone: () => ({}), onSome: (some) => ({ [key]: some }) })
+      const { id } = yield* sourceNamed(given.source, given.workspace)
+      const connection = Option.isNone(given.connection)
+        ? {}
+        : {
+            authConnectionId:
+              given.connection.value === "none"
+                ? null
+                : (yield* connectionNamed(given.connection.value, given.workspace)).id
+          }
+      const change = {
+        ...field("name", given.name),
+        ...field("defaultRef", given.ref),
+        ...field("defaultPath", given.path),
+        ...field("autoSync", given.autoSync),
+        ...field("status", given.status),
+        ...connection,
+        ...(given.reviewedRef.length > 0 || given.noReviewedRefs ? { reviewedRefs: given.reviewedRef } : {})
+      }
+      const refused = (message: string) => new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message })
+      if (Object.keys(change).length === 0) {
+        return yield* refused("Nothing would change: name what to set. `svc source set --help` lists it.")
+      }
+      const payload = yield* decodeChange(change).pipe(
+        Effect.mapError(({ message }) => refused(`The change is not valid: ${message}`))
+      )
+      const { source } = yield* sources.update({ params: { sourceId: id }, payload })
+      yield* print(
+        given.json,
+        { source },
+        factsText([
+          ["name", terminalText(source.name)],
+          ["status", source.status],
+          ["ref", terminalText(source.defaultRef)],
+          ["path", terminalText(source.defaultPath)],
+          ["connection", source.authConnectionId ?? "none"],
+          ["looks", source.autoSync ? "by schedule and webhook" : "on request"],
+          ["reviewed", source.reviewedRefs.map(terminalText).join(", ")]
+        ])
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Change a Source: its name, ref, path, Connection or looks"),
+  Command.withExamples([
+    { command: "svc source set network --no-auto-sync", description: "Look only when somebody asks" },
+    {
+      command: "svc source set network --reviewed-ref staging",
+      description: "Plans of this branch may open private inputs"
+    }
+  ])
+)
+
 const hookSecretCommand = Command.make(
   "hook-secret",
   { ...workspaceFlags, ...sessionFlags, source: sourceArgument },
@@ -123,5 +216,5 @@ const hookSecretCommand = Command.make(
 
 export const sourceCommand = Command.make("source").pipe(
   Command.withDescription("Git repositories"),
-  Command.withSubcommands([listCommand, syncCommand, hookSecretCommand])
+  Command.withSubcommands([listCommand, syncCommand, setCommand, hookSecretCommand])
 )

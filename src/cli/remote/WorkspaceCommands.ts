@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { StoredContexts } from "../context/StoredContexts.ts"
 import { print } from "../Output.ts"
@@ -8,6 +8,7 @@ import { allPages } from "./Pages.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { serverFlags } from "./RemoteFlags.ts"
 import { workspaceNamed } from "./Selection.ts"
+import { workspaceBackupCommand } from "./WorkspaceBackupCommands.ts"
 
 export const whoamiCommand = Command.make(
   "whoami",
@@ -91,8 +92,41 @@ const useCommand = Command.make(
   Command.withExamples([{ command: "svc workspace use acme", description: "From now on commands work in acme" }])
 )
 
+const createCommand = Command.make(
+  "create",
+  {
+    ...serverFlags,
+    displayName: Flag.optional(
+      Flag.String("display-name").pipe(Flag.withDescription("The name that people see"), Flag.withMetavar("text"))
+    ),
+    handle: Argument.String("handle").pipe(
+      Argument.withDescription("The name in addresses and commands: a-z, 0-9 and -")
+    )
+  },
+  Effect.fn("workspace create")((given) =>
+    Effect.gen(function* () {
+      const { workspaces } = yield* SvcClient
+      const displayName = Option.match(given.displayName, {
+        onNone: () => ({}),
+        onSome: (name) => ({ displayName: name })
+      })
+      const { workspace } = yield* workspaces.create({ payload: { handle: given.handle, ...displayName } })
+      yield* print(
+        given.json,
+        { workspace },
+        `${workspace.handle} is made, and you own it. Work in it with \`svc workspace use ${workspace.handle}\`.`
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Make a Workspace, which you own"),
+  Command.withExamples([
+    { command: 'svc workspace create beta --display-name "Beta"', description: "For another team" }
+  ])
+)
+
 export const workspaceCommand = Command.make("workspace").pipe(
   Command.withDescription("Workspaces"),
-  Command.withSubcommands([listCommand, useCommand]),
+  Command.withSubcommands([listCommand, createCommand, useCommand, workspaceBackupCommand]),
   Command.withAlias("ws")
 )

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
-import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { FetchHttpClient } from "effect/http"
 import { platform } from "../../../src/composition/Platform.ts"
+import { svc } from "../../src/cli/support/CommandLine.ts"
 import { hostedServer, personPassword, publicOrigin } from "./HostedServer.ts"
 import { shellOf } from "./Shell.ts"
 
@@ -14,11 +15,15 @@ const policyOf = (action: string) => `
 variable "region" {
   type = string
 }
+variable "suffix" {
+  type    = string
+  default = ""
+}
 resource "terraform_data" "policy" {
   input = jsonencode({ Statement = [{ Effect = "Allow", Action = ["${action}"], Resource = "arn:aws:s3:::assets-of-the-company/*" }, { Effect = "Deny", Action = ["s3:DeleteBucket"], Resource = "*" }] })
 }
 output "greeting" {
-  value = "${action} in \${var.region}"
+  value = "${action} in \${var.region}\${var.suffix}"
 }
 `
 
@@ -67,6 +72,8 @@ export const network = Effect.gen(function* () {
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
   yield* files.writeFileString(`${shell.home}/values.json`, values)
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
+  yield* files.writeFileString(`${shell.home}/values.tfvars`, 'suffix = "!"\n')
+  yield* files.writeFileString(`${shell.home}/region.txt`, "east\n")
   yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
@@ -77,7 +84,16 @@ export const network = Effect.gen(function* () {
     yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))
     return end
   })
-  return { server, shell, run }
+  const config = ConfigProvider.layer(ConfigProvider.fromEnvRecord(shell.env))
+  /** As `run`, but in this process, which is much faster, for a line without files and syntax of the shell. */
+  const soon = (line: string) =>
+    /["'$<>|=*]|\.(?:json|txt|tfvars|tar)/.test(line)
+      ? run(line)
+      : svc(real(line).split(" ").slice(1)).pipe(
+          Effect.map(({ code, error, out }) => ({ code, error, out: `${out}\n` })),
+          Effect.provide(config)
+        )
+  return { server, shell, run, soon }
 })
 
 const isReady = ["bash", "jq", "terraform"].every((program) => Bun.which(program) !== null)

@@ -1,0 +1,161 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { type ApprovalRule, ApproverRole, mostApprovers } from "../../../schema/records/Approval.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { print } from "../Output.ts"
+import { agreed, yesFlag } from "../remote/Confirmation.ts"
+import { allPages } from "../remote/Pages.ts"
+import { onServer } from "../remote/Remote.ts"
+import { workspaceFlags } from "../remote/RemoteFlags.ts"
+import { rowsText } from "../remote/Rows.ts"
+import { projectNamed, workspaceNamed } from "../remote/Selection.ts"
+import { teamNamed, teamsOf } from "./Teams.ts"
+
+const rulesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const { approvals } = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(approvals.rules({ params: { workspaceId }, query }), ({ approvalRules: items, nextCursor }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
+const countsText = ({ automationCounts, commitAuthorCounts, planAuthorCounts }: ApprovalRule) =>
+  [
+    ...(planAuthorCounts ? ["the plan's author"] : []),
+    ...(commitAuthorCounts ? ["the commit's author"] : []),
+    ...(automationCounts ? ["automation"] : [])
+  ].join(", ")
+
+const rulesText = (rules: ReadonlyArray<ApprovalRule>, teamNames: ReadonlyMap<string, string>) =>
+  rowsText(
+    ["approvers", "role", "team", "project", "environment", "also counts", "id"],
+    rules.map((rule) => [
+      String(rule.approvers),
+      rule.role,
+      rule.teamId === undefined ? "any" : (teamNames.get(rule.teamId) ?? rule.teamId),
+      rule.projectId ?? "all",
+      rule.environment ?? "all",
+      countsText(rule),
+      rule.id
+    ])
+  )
+
+const namesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  return new Map((yield* teamsOf(workspaceId)).map(({ id, name }) => [id, name]))
+})
+
+const listCommand = Command.make(
+  "list",
+  workspaceFlags,
+  Effect.fn("rule list")((given) =>
+    Effect.gen(function* () {
+      const { id } = yield* workspaceNamed(given.workspace)
+      const approvalRules = yield* rulesOf(id)
+      if (given.json) return yield* print(true, { approvalRules }, "")
+      yield* print(
+        false,
+        approvalRules,
+        approvalRules.length === 0
+          ? "There is no rule: one approval by an admin or owner is enough. Make one with `svc rule add`."
+          : rulesText(approvalRules, yield* namesOf(id))
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("List the rules of approval: how many people have to approve what"),
+  Command.withAlias("ls"),
+  Command.withExamples([{ command: "svc rule list", description: "Every rule that matches a Capsule has to be met" }])
+)
+
+const counting = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+const named = (name: string, description: string) =>
+  Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar("name")))
+
+const addCommand = Command.make(
+  "add",
+  {
+    ...workspaceFlags,
+    approvers: Flag.Int("approvers").pipe(
+      Flag.withDescription(`How many people have to approve, 1 to ${mostApprovers}`),
+      Flag.filter(
+        (count) => count >= 1 && count <= mostApprovers,
+        (count) => `--approvers ${count}: expected a number from 1 to ${mostApprovers}`
+      ),
+      Flag.withDefault(1)
+    ),
+    role: Flag.optional(
+      Flag.Literals("role", ApproverRole.literals).pipe(Flag.withDescription("The lowest role that counts; else admin"))
+    ),
+    team: named("team", "Only members of this team count"),
+    project: named("project", "Only for Capsules of this Project"),
+    environment: named("environment", "Only for Capsules in this environment"),
+    planAuthor: counting("plan-author-counts", "An approval by somebody who started the plan counts"),
+    commitAuthor: counting("commit-author-counts", "An approval by the author of the commit counts"),
+    automation: counting("automation-counts", "Auto-update and automations count")
+  },
+  Effect.fn("rule add")((given) =>
+    Effect.gen(function* () {
+      const { approvals } = yield* SvcClient
+      const { id: workspaceId } = yield* workspaceNamed(given.workspace)
+      const team = Option.isSome(given.team) ? { teamId: (yield* teamNamed(given.team.value, workspaceId)).id } : {}
+      const project = Option.isSome(given.project)
+        ? { projectId: (yield* projectNamed(given.project.value, workspaceId)).id }
+        : {}
+      const { approvalRule } = yield* approvals.createRule({
+        params: { workspaceId },
+        payload: {
+          approvers: given.approvers,
+          ...Option.match(given.role, { onNone: () => ({}), onSome: (role) => ({ role }) }),
+          ...Option.match(given.environment, { onNone: () => ({}), onSome: (environment) => ({ environment }) }),
+          ...team,
+          ...project,
+          planAuthorCounts: given.planAuthor,
+          commitAuthorCounts: given.commitAuthor,
+          automationCounts: given.automation
+        }
+      })
+      if (given.json) return yield* print(true, { approvalRule }, "")
+      yield* print(false, approvalRule, rulesText([approvalRule], yield* namesOf(workspaceId)))
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Add a rule of approval; owners only"),
+  Command.withExamples([
+    {
+      command: "svc rule add --environment production --approvers 2 --team platform",
+      description: "Two people of a team approve what changes production"
+    }
+  ])
+)
+
+const removeCommand = Command.make(
+  "remove",
+  {
+    ...workspaceFlags,
+    yes: yesFlag,
+    rule: Argument.String("rule").pipe(Argument.withDescription("Id of the rule, from `svc rule list`"))
+  },
+  Effect.fn("rule remove")((given) =>
+    Effect.gen(function* () {
+      const { approvals } = yield* SvcClient
+      const { id: workspaceId } = yield* workspaceNamed(given.workspace)
+      yield* agreed(given, "What the rule asks for is not needed any more for plans that wait now.")
+      yield* approvals.removeRule({ params: { workspaceId, ruleId: given.rule } })
+      yield* print(given.json, { removed: given.rule }, `The rule ${given.rule} is removed.`)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Remove a rule of approval; owners only"),
+  Command.withAlias("rm"),
+  Command.withExamples([{ command: "svc rule remove apr_... --yes", description: "Without a terminal" }])
+)
+
+export const ruleCommand = Command.make("rule").pipe(
+  Command.withDescription("Rules of approval"),
+  Command.withSubcommands([listCommand, addCommand, removeCommand])
+)

@@ -1,0 +1,56 @@
+import { Effect, Option } from "effect"
+import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { CommandFailed } from "../Output.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { isTypedName, terminalText } from "./TerminalText.ts"
+
+/** The flag of a command that cannot be undone. */
+export const yesFlag = Flag.Boolean("yes").pipe(
+  Flag.withDescription("Do not ask; needed without a terminal"),
+  Flag.withDefault(false)
+)
+
+interface Asking {
+  readonly yes: boolean
+  readonly json: boolean
+}
+
+/** Asks before something that cannot be undone. `consequence` is a whole sentence. */
+export const agreed = Effect.fn("agreed")(function* ({ json, yes }: Asking, consequence: string) {
+  if (yes) return
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (json || !canPrompt) {
+    return yield* new RemoteFailed({
+      code: "usage",
+      exitCode: exitCodes.usage,
+      message: `${consequence} Without a terminal nobody can be asked: repeat the command with --yes.`
+    })
+  }
+  if (yield* Prompt.run(Prompt.Confirm({ message: `${consequence} Go on?`, initial: false }))) return
+  return yield* new CommandFailed({ message: "Nothing was changed." })
+})
+
+export const confirmFlag = Flag.optional(
+  Flag.String("confirm").pipe(
+    Flag.withDescription("The name of the Capsule, typed as a confirmation; else asked"),
+    Flag.withMetavar("name")
+  )
+)
+
+/** The name of a Capsule, as the person typed it. `consequence` is a whole sentence. */
+export const typedName = Effect.fn("typedName")(function* (
+  name: string,
+  given: Option.Option<string>,
+  consequence: string
+) {
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  const typed = Option.isSome(given)
+    ? given.value
+    : canPrompt
+      ? yield* Prompt.run(Prompt.String({ message: `${consequence} Type ${terminalText(name)} to go on` }))
+      : ""
+  if (isTypedName(typed, name)) return name
+  return yield* new CommandFailed({
+    message: `Nothing was changed. ${consequence} Confirm that with --confirm ${terminalText(name)}.`
+  })
+})
