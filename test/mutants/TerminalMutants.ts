@@ -102,8 +102,8 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "terminal: a number in --var-file that would be rounded is refused",
-    file: "src/cli/install/InstallRequest.ts",
-    text: '  yield* refuseRoundedNumbers("--var-file", text)\n',
+    file: "src/cli/variables/VariableFlags.ts",
+    text: '    yield* refuseRoundedNumbers("--var-file", text)\n',
     broken: "",
     test: inputText
   },
@@ -113,5 +113,26 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     text: "  yield* refuseRoundedNumbers(`--input ${file}`, text)\n",
     broken: "",
     test: inputText
+  },
+  {
+    name: "terminal: a sensitive value is no argument",
+    file: "src/cli/variables/VariableFlags.ts",
+    text: "if (!variable.sensitive) return given.value",
+    broken: "return given.value",
+    test: "test/e2e/TerminalConfiguration.test.ts"
+  },
+  {
+    name: "terminal: what cannot be undone is confirmed",
+    file: "src/cli/remote/Confirmation.ts",
+    text: "if (yes) return\n",
+    broken: "return\n",
+    test: "test/e2e/TerminalVerbs.test.ts"
+  },
+  {
+    name: "terminal: a value that the tool would compute is never guessed",
+    file: "src/cli/variables/VariableFile.ts",
+    text: "if (this.#isAt(`${sign}{`)) this.#refuse(computed)",
+    broken: "",
+    test: "test/src/cli/variables/VariableFile.test.ts"
   }
 ]

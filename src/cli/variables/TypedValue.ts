@@ -20,7 +20,9 @@ const plainDigits = (text: string): string | undefined => {
   const digits = `${"0".repeat(mostPlaces)}${whole}${fraction}${"0".repeat(mostPlaces)}`
   const point = mostPlaces + whole.length + moved
   const before = digits.slice(0, point).replace(/^0+(?=\d)/, "")
-  const after = digits.slice(point).replace(/0+$/, "")
+  let end = digits.length
+  while (end > point && digits[end - 1] === "0") end--
+  const after = digits.slice(point, end)
   return `${sign === "-" ? "-" : ""}${before}${after === "" ? "" : `.${after}`}`
 }
 

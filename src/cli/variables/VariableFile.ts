@@ -23,7 +23,7 @@ const maxDepth = 100
 const nameAt = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const numberAt = /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const heredocAt = /<<(-?)([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
-const blanksAt = /(?:[ \t\r]+|\/\*[\s\S]*?\*\/)*/y
+const blanksAt = /[ \t\r]*/y
 const lineCommentAt = /(?:#|\/\/)[^\n]*/y
 const unicodeEscapeAt = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/y
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
@@ -90,6 +90,11 @@ class Reader {
       const start = this.#at
       this.#match(blanksAt)
       this.#match(lineCommentAt)
+      if (this.#isAt("/*")) {
+        const end = this.#text.indexOf("*/", this.#at + 2)
+        if (end === -1) this.#refuse("a comment has no end")
+        this.#at = end + 2
+      }
       if (lines) this.#take("\n")
       if (this.#at === start) return
     }

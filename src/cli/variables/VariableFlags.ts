@@ -100,6 +100,18 @@ const ofArgument = Effect.fnUntraced(function* (argument: string, declared: Read
       )
 })
 
+const typedAs = Effect.fnUntraced(function* (
+  flag: string,
+  name: string,
+  value: FileValue,
+  declared: ReadonlyArray<DeclaredVariable>
+) {
+  const typed = typedValue(value, (yield* declaredAs(flag, name, declared)).type)
+  return Result.isSuccess(typed)
+    ? ([name, typed.success] as const)
+    : yield* refused(`${flag}: ${name}: ${typed.failure}.`)
+})
+
 /** What a configuration plan sets and removes. A variable set several times has the last value; files count before arguments. */
 export const variablePatch = Effect.fn("variablePatch")(function* (
   { files, unset, variables }: VariableFlags,
@@ -112,27 +124,24 @@ export const variablePatch = Effect.fn("variablePatch")(function* (
   }
   const fromStdin = [...files.filter((file) => file === "-"), ...variables.filter((one) => /^[^=]*=-$/.test(one))]
   if (fromStdin.length > 1) return yield* refused("Only one value or file can come from standard input.")
-  const given = new Map<string, FileValue>()
-  for (const file of files) {
-    for (const [name, value] of yield* valuesOfFile(file)) {
-      yield* declaredAs(`--var-file ${file}`, name, declared)
-      given.set(name, value)
-    }
-  }
-  for (const argument of variables) given.set(...(yield* ofArgument(argument, declared)))
-  const set: Record<string, Schema.Json> = {}
-  for (const [name, value] of given) {
-    const variable = yield* declaredAs("--var", name, declared)
-    const typed = typedValue(value, variable.type)
-    if (Result.isFailure(typed)) return yield* refused(`${name}: ${typed.failure}.`)
-    set[name] = typed.success
-  }
+  const fromFiles = yield* Effect.forEach(files, (file) =>
+    Effect.map(valuesOfFile(file), (values) =>
+      [...values].map(([name, value]) => [`--var-file ${file}`, name, value] as const)
+    )
+  )
+  const fromArguments = yield* Effect.forEach(variables, (argument) =>
+    Effect.map(ofArgument(argument, declared), ([name, value]) => ["--var", name, value] as const)
+  )
+  const typed = yield* Effect.forEach([...fromFiles.flat(), ...fromArguments], ([flag, name, value]) =>
+    typedAs(flag, name, value, declared)
+  )
+  const set = Object.fromEntries(typed)
   for (const name of unset) {
     yield* declaredAs("--unset", name, declared)
     if (Object.hasOwn(set, name)) return yield* new CommandFailed({ message: `${name} is set and unset at once.` })
   }
   return {
-    ...(given.size === 0 ? {} : { set }),
+    ...(typed.length === 0 ? {} : { set }),
     ...(unset.length === 0 ? {} : { remove: [...new Set(unset)] })
   }
 })
