@@ -49,7 +49,6 @@ export {
 export type { Capsule } from "../schema/records/Capsule.ts"
 export type { Connection } from "../schema/records/Connection.ts"
 export type { InstallPlan, RevisionPlan } from "../schema/records/InstallPlan.ts"
-export { RelativePath } from "../schema/records/Primitives.ts"
 export type { ListedRun, Run } from "../schema/records/Run.ts"
 export type { RunLogEntry } from "../schema/events/RunEvent.ts"
 export type { Source, SourceSnapshot } from "../schema/records/Source.ts"
@@ -57,7 +56,7 @@ export type { Output, StateVersion } from "../schema/records/StateVersion.ts"
 export type { Member, Project, Workspace } from "../schema/records/Workspace.ts"
 export type { RunnerServices } from "./composition/Machine.ts"
 export type { DatabaseServices } from "./composition/Storage.ts"
-export { layerFromSqlClient, SqlClientUnsuitable } from "./database/HostSqlClient.ts"
+export { layerFromSqlClient, layerSqlite, SqlClientUnsuitable } from "./database/HostSqlClient.ts"
 export {
   type Account,
   Administration,
@@ -66,6 +65,7 @@ export {
   type NewToken
 } from "./embedding/Administration.ts"
 export { type ActingFor, ControlPlane, type ControlPlaneShape } from "./embedding/ControlPlane.ts"
+export type { HostSettings } from "./embedding/HostSettings.ts"
 export { type Embedded, layer, layerConfig, layerServer, type Options, type ServerOptions } from "./embedding/Layers.ts"
 export type { Drain, HostParts, PlainOptions } from "./embedding/Options.ts"
 export { type Exchanged, handler, layerRoutes, type RoutesOptions } from "./embedding/Routes.ts"

@@ -28,7 +28,12 @@ const actor = Layer.unwrap(
 const plane = layerConfig({
   dataDir: Config.String("PLANE_DATA"),
   baseUrl: Config.String("PLANE_URL"),
-  settings: { gitAllowOrigins: Config.String("PLANE_GIT_ORIGINS").pipe(Config.withDefault("")) },
+  settings: {
+    gitAllowOrigins: Config.String("PLANE_GIT_ORIGINS").pipe(
+      Config.map((origins) => origins.split(",")),
+      Config.withDefault<ReadonlyArray<string>>([])
+    )
+  },
   drain: { grace: Config.succeed("20 seconds") }
 })
 

@@ -56,6 +56,14 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   })
 ) {}
 
+export class CompatibilityCheckRequest extends Schema.Opaque<CompatibilityCheckRequest>()(
+  Schema.Struct({
+    sourceSnapshotId: SourceSnapshotId,
+    modulePath: RelativePath,
+    installConfigId: Schema.optionalKey(InstallConfigId)
+  })
+) {}
+
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
@@ -132,11 +140,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("compatibilityCheck", "/api/v1/sources/:sourceId/compatibility-check", {
       params: ofSource,
-      payload: Schema.Struct({
-        sourceSnapshotId: SourceSnapshotId,
-        modulePath: RelativePath,
-        installConfigId: Schema.optionalKey(InstallConfigId)
-      }),
+      payload: CompatibilityCheckRequest,
       success: Schema.Struct({ run: Run, compatibilityReport: CompatibilityReport }).pipe(created)
     })
   )

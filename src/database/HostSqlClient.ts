@@ -1,10 +1,12 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { Commits, commitListeners } from "../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import { migrate } from "./Migrations.ts"
 import { namedTransactions } from "./NamedTransactions.ts"
+import { layerWriter } from "./SqliteClient.ts"
 import { Flag, rowShape } from "../../actors/base/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
@@ -72,6 +74,13 @@ const commits = Effect.gen(function* () {
   yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
   return commits
 })
+
+/**
+ * A `SqlClient` over one SQLite file, for a host that keeps its own tables in the same database. It uses `node:sqlite` on Node and
+ * Bun: WAL mode, `synchronous=FULL`, foreign keys on. A new file has mode 0600.
+ */
+export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.Layer<SqlClient.SqlClient, SqlError> =>
+  layerWriter(filename)
 
 /**
  * The database services on top of a host's own `SqlClient`: one SQLite database with this service as its only writer and foreign

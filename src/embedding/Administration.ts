@@ -5,9 +5,9 @@ import { type User, Users } from "../../actors/access/account/Users.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
+import { placeOf } from "./Place.ts"
 
 export interface NewAccount {
   readonly email: string
@@ -27,7 +27,7 @@ export interface NewToken {
   readonly name: string
   /** Defaults to `read` and `write`. */
   readonly scopes?: ReadonlyArray<string>
-  readonly workspaceId?: WorkspaceId
+  readonly workspaceId?: string
   /** ISO 8601. Defaults to 90 days from now; 366 days at most. */
   readonly expiresAt?: string
 }
@@ -75,8 +75,10 @@ const make = Effect.gen(function* () {
     accounts: users.list,
     disableAccount: (subject) => users.setStatus(serviceContext, subject, "disabled"),
     enableAccount: (subject) => users.setStatus(serviceContext, subject, "active"),
-    createToken: (subject, { scopes = ["read", "write"], ...token }) =>
-      Effect.map(tokens.create(serviceContext, subject, { ...token, scopes }), ({ secret }) => secret),
+    createToken: Effect.fn("Administration.createToken")(function* (subject, { scopes = ["read", "write"], ...token }) {
+      const { workspaceId } = yield* placeOf(token)
+      return (yield* tokens.create(serviceContext, subject, { ...token, scopes, workspaceId })).secret
+    }),
     setupLink: (subject) =>
       Effect.map(links.issueReset(subject), ({ secret }) => Redacted.make(`${baseUrl}/setup#${Redacted.value(secret)}`))
   })

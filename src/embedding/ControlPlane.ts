@@ -3,7 +3,6 @@ import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } fr
 import { Accounts } from "../../actors/access/account/Accounts.ts"
 import { ExtensionScopes, scopeCatalog, scopeRefusal } from "../../actors/access/account/ScopeCatalog.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Actor, type ActorShape } from "../client/Actor.ts"
 import { ApiTransport } from "../client/ApiTransport.ts"
 import { repeatedWhereSafe } from "../client/SafeRepeat.ts"
@@ -11,6 +10,7 @@ import { AmbientIdentity, type HostIdentity } from "../http/authorization/HostId
 import { HttpHandler, type WebHandler } from "../http/HttpApplication.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
+import { placeOf } from "./Place.ts"
 
 /** What a program may do on behalf of a person: the same as a token with these scopes. */
 export interface ActingFor {
@@ -20,7 +20,7 @@ export interface ActingFor {
    */
   readonly scopes?: ReadonlyArray<string>
   /** Confines the program to one Workspace. */
-  readonly workspaceId?: WorkspaceId
+  readonly workspaceId?: string
 }
 
 export interface ControlPlaneShape {
@@ -43,14 +43,11 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(
       Actor,
-      Effect.flatMap(ControlPlane, ({ actAs }) =>
-        actAs({
-          kind: "user",
-          subject,
-          scopes: options.scopes ?? ordinaryScopes,
-          workspaceId: options.workspaceId
-        })
-      )
+      Effect.gen(function* () {
+        const { actAs } = yield* ControlPlane
+        const { workspaceId } = yield* placeOf(options)
+        return yield* actAs({ kind: "user", subject, scopes: options.scopes ?? ordinaryScopes, workspaceId })
+      })
     )
 
   /**

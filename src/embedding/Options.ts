@@ -3,8 +3,8 @@ import { RunSettings } from "../../actors/ledger/run/RunSettings.ts"
 import { machine, type RunnerServices } from "../composition/Machine.ts"
 import type { DatabaseServices } from "../composition/Storage.ts"
 import * as Database from "../database/Database.ts"
-import type { SettingName } from "../settings/SettingDefinitions.ts"
 import { loadSettings } from "../settings/Settings.ts"
+import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
 /** How the control plane stops when its Scope is closed. */
@@ -22,10 +22,8 @@ export interface Drain {
 export interface PlainOptions {
   /** The folder where it keeps everything. */
   readonly dataDir: string
-  /** Further settings, with the names and string values of the settings file. The environment is not read. */
-  readonly settings?: {
-    readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string
-  }
+  /** Further settings, by the names of the settings file. The environment is not read. */
+  readonly settings?: HostSettings
   readonly drain?: Drain
 }
 
@@ -40,19 +38,21 @@ export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never
 /** The settings from the options; the environment is not read, since the process is the host's. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
-  place: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
-) => {
-  const given: Record<string, string | undefined> = {
-    ...settings,
-    dataDir,
-    ...place,
-    ...(drain?.delay === undefined ? {} : { drainDelay: String(Math.ceil(Duration.toSeconds(drain.delay))) })
-  }
-  const flags = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  return loadSettings(new Map(flags), Option.none()).pipe(
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
-  )
-}
+  { baseUrl, listen }: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
+) =>
+  Effect.gen(function* () {
+    const texts = yield* settingTexts(settings)
+    const decided = {
+      dataDir,
+      baseUrl,
+      listen,
+      drainDelay: drain?.delay === undefined ? undefined : String(Math.ceil(Duration.toSeconds(drain.delay)))
+    }
+    for (const [name, text] of Object.entries(decided)) {
+      if (text !== undefined) texts.set(name, text)
+    }
+    return yield* loadSettings(texts, Option.none())
+  }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({})))
 
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
 type OwnRunner = ReturnType<typeof machine>

@@ -1,4 +1,4 @@
-import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation, Struct } from "effect"
 import { optionalFamilies } from "../../schema/api/Extensions.ts"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { MailLanguage } from "../../actors/base/mail/MailTexts.ts"
@@ -97,6 +97,8 @@ const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 const WholeNumber = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
+/** Marked, so that a host of the library gives sizes with their unit as well. */
+const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 
@@ -145,12 +147,12 @@ const settingFields = {
   runnerIsolation: Schema.Literals(["auto", "required", "off"]),
   runnerNetwork: Schema.Literals(["auto", "isolated", "host"]),
   runnerForbiddenRanges: ForbiddenRanges,
-  runMemory: Schema.Union([Schema.Literal("auto"), ByteSize]),
+  runMemory: Schema.Union([Schema.Literal("auto"), Size]),
   runProcesses: WholeNumber(16, 1_000_000),
-  runTmp: ByteSize,
-  runShm: ByteSize,
-  runFolder: ByteSize,
-  runFreeDisk: ByteSize,
+  runTmp: Size,
+  runShm: Size,
+  runFolder: Size,
+  runFreeDisk: Size,
   runConcurrency: WholeNumber(1, 256),
   workspaceRunConcurrency: Schema.optionalKey(WholeNumber(1, 256)),
   buildConcurrency: WholeNumber(1, 256),
@@ -273,6 +275,14 @@ const signInContradiction = (settings: Settings): string | undefined => {
     : undefined
 }
 
+/** Lists every invalid setting with what was expected. */
+const invalidSettings = (error: Schema.SchemaError) => {
+  const faults = formatIssues(error.issue).issues.map(
+    ({ message, path }) => `${String(path?.[0])} (${environmentOf(String(path?.[0]))}): ${message}`
+  )
+  return new SettingsRefused({ message: `The settings are not valid. ${faults.join("; ")}` })
+}
+
 /**
  * Resolves every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for unknown keys
  * in the file and for invalid values.
@@ -297,14 +307,16 @@ export const loadSettings = Effect.fn("loadSettings")(
   },
   Effect.catchTags({
     ConfigError: (error) => new SettingsRefused({ message: `The environment cannot be read: ${error.message}` }),
-    SchemaError: (error) => {
-      const faults = formatIssues(error.issue).issues.map(
-        ({ message, path }) => `${String(path?.[0])} (${environmentOf(String(path?.[0]))}): ${message}`
-      )
-      return new SettingsRefused({ message: `The settings are not valid. ${faults.join("; ")}` })
-    }
+    SchemaError: invalidSettings
   })
 )
+
+/** The text of a setting, as a settings file has it, from its value. */
+export const settingText = (name: SettingName, value: unknown): Effect.Effect<string, SettingsRefused> =>
+  Schema.encodeUnknownEffect(Settings.mapFields(Struct.pick([name])))({ [name]: value }).pipe(
+    Effect.map((texts) => texts[name] ?? ""),
+    Effect.mapError(invalidSettings)
+  )
 
 /** The upstream provider that people may sign in with, if one is set. */
 export const upstreamProvider = (settings: Settings) => {

@@ -88,7 +88,7 @@ export const layer = (
         dataDir,
         listen: "127.0.0.1:0",
         settings: {
-          gitAllowOrigins: repositories.map(({ origin }) => origin).join(","),
+          gitAllowOrigins: repositories.map(({ origin }) => origin),
           toolDownload: "off",
           ...options.settings
         }

@@ -1,10 +1,12 @@
 import { Context, Effect, Layer } from "effect"
+import { ConfigurationPlanRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
-import type { Capsule, Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
+import { type Capsule, type Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
 import { type Once, onceHeaders } from "../Once.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
 import type { PayloadOf, QueryOf } from "./RequestParts.ts"
@@ -13,7 +15,7 @@ export type CapsuleFilter = Omit<QueryOf<"workspaces", "capsules">, keyof PageQu
 export type CapsuleChange = PayloadOf<"capsules", "update">
 
 /** A change to the private configuration. The guard is read from the Capsule unless it is given. */
-export type ConfigurationChange = Omit<PayloadOf<"capsules", "configurationPlan">, "expected"> & {
+export type ConfigurationChange = Omit<Plain<ConfigurationPlanRequest>, "expected"> & {
   readonly authorityGuard?: string
 }
 
@@ -37,9 +39,12 @@ export interface CapsulesShape {
   readonly stateVersions: (id: string) => Items<StateVersion>
   readonly autoUpdateDecisions: (id: string) => Items<AutoUpdateDecision>
   readonly dependencies: (id: string) => Items<Dependency>
-  readonly addDependency: (id: string, dependency: NewDependency) => Answer<Dependency>
+  readonly addDependency: (id: string, dependency: Plain<NewDependency>) => Answer<Dependency>
   readonly removeDependency: (dependencyId: string) => Answer<void>
 }
+
+const configurationPlan = requestOf(ConfigurationPlanRequest)
+const newDependency = requestOf(NewDependency)
 
 const make = Effect.gen(function* () {
   const { capsules, workspaces } = yield* SvcClient
@@ -79,7 +84,7 @@ const make = Effect.gen(function* () {
       Effect.map(answered(capsules.driftCheck({ params: { capsuleId: id }, payload: {} })), ({ run }) => run),
     configure: Effect.fnUntraced(function* (id, { authorityGuard, ...change }, once = {}) {
       const guard = authorityGuard ?? (yield* get(id)).installConfigReAdoption.authorityGuard
-      const payload = { ...change, expected: { authorityGuard: guard } }
+      const payload = yield* configurationPlan({ ...change, expected: { authorityGuard: guard } })
       const headers = yield* onceHeaders(once)
       return (yield* answered(capsules.configurationPlan({ params: { capsuleId: id }, headers, payload }))).run
     }),
@@ -112,9 +117,11 @@ const make = Effect.gen(function* () {
         {}
       ),
     addDependency: (id, dependency) =>
-      Effect.map(
-        answered(capsules.createDependency({ params: { capsuleId: id }, payload: dependency })),
-        (answer) => answer.dependency
+      Effect.flatMap(newDependency(dependency), (payload) =>
+        Effect.map(
+          answered(capsules.createDependency({ params: { capsuleId: id }, payload })),
+          (answer) => answer.dependency
+        )
       ),
     removeDependency: (dependencyId) => answered(capsules.removeDependency({ params: { dependencyId } }))
   })

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import type { CreateConnection, UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { CreateConnection, UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
 
@@ -10,13 +11,16 @@ export interface ConnectionsShape {
   readonly list: (workspaceId: string) => Items<Connection>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Connection>>
   /** Its values are write-only. */
-  readonly create: (request: CreateConnection) => Answer<Connection>
-  readonly update: (id: string, change: UpdateConnection) => Answer<Connection>
+  readonly create: (request: Plain<CreateConnection>) => Answer<Connection>
+  readonly update: (id: string, change: Plain<UpdateConnection>) => Answer<Connection>
   readonly test: (id: string) => Answer<Connection>
   readonly revoke: (id: string) => Answer<Connection>
   /** Refused while an existing record uses it. */
   readonly remove: (id: string) => Answer<void>
 }
+
+const newConnection = requestOf(CreateConnection)
+const changedConnection = requestOf(UpdateConnection)
 
 const make = Effect.gen(function* () {
   const { connections } = yield* SvcClient
@@ -30,9 +34,14 @@ const make = Effect.gen(function* () {
     page,
     list: (workspaceId) => everyPage((query) => page(workspaceId, query), {}),
     get: (id) => Effect.map(answered(connections.read({ params: params(id) })), ({ connection }) => connection),
-    create: (request) => Effect.map(answered(connections.create({ payload: request })), ({ connection }) => connection),
+    create: (request) =>
+      Effect.flatMap(newConnection(request), (payload) =>
+        Effect.map(answered(connections.create({ payload })), ({ connection }) => connection)
+      ),
     update: (id, change) =>
-      Effect.map(answered(connections.update({ params: params(id), payload: change })), ({ connection }) => connection),
+      Effect.flatMap(changedConnection(change), (payload) =>
+        Effect.map(answered(connections.update({ params: params(id), payload })), ({ connection }) => connection)
+      ),
     test: (id) =>
       Effect.map(answered(connections.test({ params: params(id), payload: {} })), ({ connection }) => connection),
     revoke: (id) =>

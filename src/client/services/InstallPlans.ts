@@ -1,8 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
+import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { type Once, onceHeaders } from "../Once.ts"
+import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
@@ -16,13 +17,15 @@ export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallF
 
 export interface InstallPlansShape {
   /** Takes a Source through scan and check to a plan for a new Capsule. The service advances it automatically. */
-  readonly create: (workspaceId: string, request: CreateInstallPlan, once?: Once) => Answer<InstallPlan>
+  readonly create: (workspaceId: string, request: Plain<CreateInstallPlan>, once?: Once) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
   /** The install as it is now, and again after each step, until it is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
   /** The Run to review, once the install reaches it. Fails with `InstallFailed` if it never does. */
   readonly waitFor: (id: string) => Answer<Run, InstallFailed>
 }
+
+const newInstallPlan = requestOf(CreateInstallPlan)
 
 const make = Effect.gen(function* () {
   const { installPlans } = yield* SvcClient
@@ -31,13 +34,11 @@ const make = Effect.gen(function* () {
   return InstallPlans.of({
     ...planProgress(yield* Runs, get, (message, installPlan) => new InstallFailed({ message, installPlan })),
     get,
-    create: (workspaceId, request, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
-        Effect.map(
-          answered(installPlans.create({ params: { workspaceId }, headers, payload: request })),
-          ({ installPlan }) => installPlan
-        )
-      )
+    create: Effect.fnUntraced(function* (workspaceId, request, once = {}) {
+      const payload = yield* newInstallPlan(request)
+      const headers = yield* onceHeaders(once)
+      return (yield* answered(installPlans.create({ params: { workspaceId }, headers, payload }))).installPlan
+    })
   })
 })
 

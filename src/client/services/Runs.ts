@@ -12,6 +12,7 @@ import { type Once, onceHeaders } from "../Once.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
 import { type RunEvent, runEventOf } from "../RunEvents.ts"
 import { eventsOver, logsOver } from "../RunFollower.ts"
+import type { Plain } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
 import type { QueryOf } from "./RequestParts.ts"
@@ -23,7 +24,7 @@ export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { me
 export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 
 /** The Run that was reviewed: its digest binds the approval to exactly this plan. */
-export type ReviewedRun = Pick<Run, "id" | "planDigest">
+export type ReviewedRun = Plain<Pick<Run, "id" | "planDigest">>
 
 /** Whether the Run will make no further progress automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)

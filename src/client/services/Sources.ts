@@ -1,9 +1,15 @@
 import { Context, Effect, Layer } from "effect"
-import type { CreatedSource, CreateSource, UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import {
+  CompatibilityCheckRequest,
+  type CreatedSource,
+  CreateSource,
+  UpdateSource
+} from "../../../schema/api/SourcesApi.ts"
 import type { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { Source, SourceSnapshot } from "../../../schema/records/Source.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
 import type { PayloadOf } from "./RequestParts.ts"
@@ -16,16 +22,20 @@ export interface SourcesShape {
    * `hookSecret` authenticates webhooks and is shown only once. `firstSync` starts a sync (`run`) in the same step; with
    * `onFailure: "remove"` the server removes the Source if nothing could be read.
    */
-  readonly create: (request: CreateSource) => Answer<CreatedSource>
-  readonly update: (id: string, change: UpdateSource) => Answer<Source>
+  readonly create: (request: Plain<CreateSource>) => Answer<CreatedSource>
+  readonly update: (id: string, change: Plain<UpdateSource>) => Answer<Source>
   readonly remove: (id: string) => Answer<void>
   /** Checks the repository now; returns the sync Run. */
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>
   /** Checks one module of a snapshot. An unsupported module yields a report, not a failure. */
-  readonly check: (id: string, request: PayloadOf<"sources", "compatibilityCheck">) => Answer<CompatibilityReport>
+  readonly check: (id: string, request: Plain<CompatibilityCheckRequest>) => Answer<CompatibilityReport>
 }
+
+const newSource = requestOf(CreateSource)
+const changedSource = requestOf(UpdateSource)
+const checkRequest = requestOf(CompatibilityCheckRequest)
 
 const make = Effect.gen(function* () {
   const { sources } = yield* SvcClient
@@ -36,9 +46,11 @@ const make = Effect.gen(function* () {
     page,
     list: (workspaceId) => everyPage((query) => page(workspaceId, query), {}),
     get: (id) => Effect.map(answered(sources.read({ params: { sourceId: id } })), ({ source }) => source),
-    create: (request) => answered(sources.create({ payload: request })),
+    create: (request) => Effect.flatMap(newSource(request), (payload) => answered(sources.create({ payload }))),
     update: (id, change) =>
-      Effect.map(answered(sources.update({ params: { sourceId: id }, payload: change })), ({ source }) => source),
+      Effect.flatMap(changedSource(change), (payload) =>
+        Effect.map(answered(sources.update({ params: { sourceId: id }, payload })), ({ source }) => source)
+      ),
     remove: (id) => answered(sources.remove({ params: { sourceId: id } })),
     sync: (id, request = {}) =>
       Effect.map(answered(sources.sync({ params: { sourceId: id }, payload: request })), ({ run }) => run),
@@ -51,9 +63,11 @@ const make = Effect.gen(function* () {
         {}
       ),
     check: (id, request) =>
-      Effect.map(
-        answered(sources.compatibilityCheck({ params: { sourceId: id }, payload: request })),
-        ({ compatibilityReport }) => compatibilityReport
+      Effect.flatMap(checkRequest(request), (payload) =>
+        Effect.map(
+          answered(sources.compatibilityCheck({ params: { sourceId: id }, payload })),
+          ({ compatibilityReport }) => compatibilityReport
+        )
       )
   })
 })

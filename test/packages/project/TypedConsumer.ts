@@ -17,7 +17,7 @@ export const sameRuns: typeof Runs = RemoteRuns
 export const inProcess: Layer.Layer<Embedded, StartFailed> = layer({
   dataDir: "./plane",
   baseUrl: "https://svc.example.com",
-  settings: { runConcurrency: "2" },
+  settings: { runConcurrency: 2, corsOrigins: ["https://app.example.com"], runTmp: "512MiB", keepAudit: 365 },
   drain: { grace: "20 seconds" }
 })
 export const listening: Layer.Layer<Embedded, StartFailed> = layerServer({ dataDir: "./plane", listen: "127.0.0.1:0" })

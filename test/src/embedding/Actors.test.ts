@@ -1,6 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
-import { RelativePath } from "../../../schema/records/Primitives.ts"
 import * as Client from "../../../src/client/index.ts"
 import {
   type Actor,
@@ -161,7 +160,7 @@ describe("an in-process actor", () => {
             const install = yield* installs.create(workspace.id, {
               source: { name: "watched", url: repository },
               capsule: { name: "watched", environment: "production" },
-              options: { modulePath: RelativePath.make(".") }
+              options: { modulePath: "." }
             })
             return yield* installs.waitFor(install.id)
           })

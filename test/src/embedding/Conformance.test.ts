@@ -1,6 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Layer, Stream } from "effect"
-import { RelativePath } from "../../../schema/records/Primitives.ts"
 import * as Client from "../../../src/client/index.ts"
 import {
   Actor,
@@ -124,7 +123,7 @@ describe("one program", () => {
       const request = {
         source: { name: way, url: repository },
         capsule: { name: way, environment: "production" },
-        options: { modulePath: RelativePath.make(".") }
+        options: { modulePath: "." }
       }
       const once = { idempotencyKey: `install ${way}`.replaceAll(" ", "-") }
       const install = yield* installs.create(workspace.id, request, once)

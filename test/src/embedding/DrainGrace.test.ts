@@ -84,10 +84,10 @@ const stoppedAtWork = Effect.fnUntraced(function* (
     baseUrl,
     drain: { grace },
     settings: {
-      gitAllowOrigins: origin,
+      gitAllowOrigins: [origin],
       toolDownload: "off",
       providerMirror: mirror.path,
-      providerMirrorRequired: "true",
+      providerMirrorRequired: true,
       // The provider writes its notes next to the data folder.
       runnerIsolation: "off"
     }

@@ -5,7 +5,6 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import { fileURLToPath } from "node:url"
 import { platform } from "../../../src/composition/Platform.ts"
-import { layerWriter } from "../../../src/database/SqliteClient.ts"
 import {
   Administration,
   ControlPlane,
@@ -14,6 +13,7 @@ import {
   layerConfig,
   layerFromSqlClient,
   layerServer,
+  layerSqlite,
   RunSettings,
   SqlClientUnsuitable,
   StartFailed,
@@ -30,7 +30,7 @@ const live = (
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(Layer.merge(platform, quiet))))
 
 const baseUrl = "https://svc.example.com"
-const settings = { toolDownload: "off" }
+const settings = { toolDownload: "off" } as const
 
 /** Files, sockets and processes held by this process. */
 const held = Effect.promise(async () => {
@@ -63,10 +63,16 @@ describe("embedding", () => {
   live("responds on the host's server, and uses the host's database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
-      const host = layerWriter(`${yield* folder}/host.sqlite`)
+      const host = layerSqlite({ filename: `${yield* folder}/host.sqlite` })
+      const notes = Layer.effectDiscard(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE notes (email TEXT)`)
+      )
       const scope = yield* Scope.make()
       const services = yield* Layer.buildWithScope(
-        layer({ dataDir, baseUrl, settings, database: layerFromSqlClient }).pipe(Layer.provideMerge(host)),
+        Layer.provideMerge(
+          Layer.merge(notes, layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })),
+          host
+        ),
         scope
       )
       const handle = yield* Effect.provideContext(handler, services)
@@ -78,7 +84,8 @@ describe("embedding", () => {
 
       const sql = Context.get(services, SqlClient.SqlClient)
       yield* Context.get(services, Administration).createAccount(ada)
-      expect(yield* sql`SELECT email FROM users`).toEqual([{ email: ada.email }])
+      yield* sql.withTransaction(sql`INSERT INTO notes SELECT email FROM users`)
+      expect(yield* sql`SELECT email FROM notes`).toEqual([{ email: ada.email }])
       const files = yield* FileSystem.FileSystem
       expect(yield* files.exists(`${dataDir}/svc.sqlite`)).toBe(false)
 
@@ -93,7 +100,7 @@ describe("embedding", () => {
       const file = `${yield* folder}/host.sqlite`
       const careless = Layer.effectDiscard(
         Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
-      ).pipe(Layer.provideMerge(layerWriter(file)))
+      ).pipe(Layer.provideMerge(layerSqlite({ filename: file })))
       const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
       const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
       expect(refused).toBeInstanceOf(SqlClientUnsuitable)
@@ -112,8 +119,19 @@ describe("embedding", () => {
         const refused = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl: origin })))
         expect(refused).toMatchObject({ _tag: "StartFailed", reason: "SettingsRefused" })
       }
-      const grace = layer({ dataDir, baseUrl, settings: { gitNative: "sometimes" } })
-      expect(yield* Effect.flip(Layer.build(grace))).toMatchObject({ reason: "SettingsRefused" })
+      const misspelt: object = { runConcurency: 3 }
+      for (const [settings, message] of [
+        [{ runConcurrency: 0 }, "runConcurrency (SVC_RUN_CONCURRENCY): Expected a value between 1 and 256"],
+        [
+          { gitAllowOrigins: ["https://a.example.com,https://b.example.com"] },
+          "gitAllowOrigins (SVC_GIT_ALLOW_ORIGINS): Expected an origin"
+        ],
+        [{ runTmp: "1.5GiB" }, "runTmp (SVC_RUN_TMP): Expected a size such as 512MiB"],
+        [misspelt, "There is no setting runConcurency."]
+      ] as const) {
+        const refused = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
+        expect(refused).toMatchObject({ reason: "SettingsRefused", message: expect.stringContaining(message) })
+      }
     })
   )
 
@@ -142,7 +160,7 @@ describe("embedding", () => {
           seen = { concurrency, drainGrace }
         })
       )
-      const options = { dataDir: yield* migratedFolder, baseUrl, settings: { ...settings, runConcurrency: "3" } }
+      const options = { dataDir: yield* migratedFolder, baseUrl, settings: { ...settings, runConcurrency: 3 } }
       yield* Layer.build(layer({ ...options, runner: (shipped) => Layer.provideMerge(observed, shipped) }))
       expect(seen).toEqual({ concurrency: 3, drainGrace: "30 seconds" })
       const graced = yield* Layer.build(

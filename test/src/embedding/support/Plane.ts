@@ -35,7 +35,7 @@ export const servedPlane: Layer.Layer<Embedded | PlaneFixture> = Layer.unwrap(
     const plane = layerServer({
       dataDir,
       listen: "127.0.0.1:0",
-      settings: { gitAllowOrigins: origin, toolDownload: "off" }
+      settings: { gitAllowOrigins: [origin], toolDownload: "off" }
     })
     const fixture = Layer.effect(
       PlaneFixture,
