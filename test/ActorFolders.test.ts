@@ -20,7 +20,7 @@ describe("the floors of actors/", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
-  test("a wrong import is detected", () => {
+  test("a wrong import fails the check", () => {
     const upward = { from: "ledger/run", to: "commands/run", file: "ledger/run/A.ts", target: "commands/run/B.ts" }
     const unknown = { from: "ledger/run", to: "misplaced", file: "ledger/run/A.ts", target: "misplaced/B.ts" }
     const base = { from: "base/paging", to: "ledger/run", file: "base/paging/A.ts", target: "ledger/run/B.ts" }
@@ -33,7 +33,7 @@ describe("the floors of actors/", () => {
     expect(upwardImports([upward, unknown, base, downward])).toHaveLength(3)
   })
 
-  test("are listed in the documentation", () => {
+  test("the documentation lists them", () => {
     expect(readFileSync(join(root, "docs", "builders", "actors.md"), "utf8")).toBe(actorsPage(imports))
   })
 })

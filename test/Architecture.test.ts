@@ -66,8 +66,8 @@ const imports = files.flatMap((file) =>
   }))
 )
 
-describe("the house", () => {
-  test("was found", () => {
+describe("the rooms of the code", () => {
+  test("the check finds the source files", () => {
     expect(files.length).toBeGreaterThan(200)
     expect(imports.length).toBeGreaterThan(1000)
   })
@@ -184,7 +184,7 @@ describe("the house", () => {
     expect(importCycles(arrows("ab bb cd dc"))).toEqual([["b"], ["c", "d"]])
   })
 
-  test("names every relative import with its extension", () => {
+  test("every relative import has an extension", () => {
     const bare = imports.filter(
       ({ specifier }) => specifier.startsWith(".") && !/\.[a-z0-9]+(?:\?.*)?$/.test(specifier)
     )
@@ -208,7 +208,7 @@ describe("the house", () => {
     expect(long).toEqual([])
   })
 
-  test("names folders in kebab-case and files after what they export", () => {
+  test("folders have kebab-case names and files the names of their exports", () => {
     const odd = files
       .map(({ path }) => relative(root, join(root, path)).split("/"))
       .filter((parts) => {
@@ -221,7 +221,7 @@ describe("the house", () => {
     expect(odd.map((parts) => parts.join("/"))).toEqual([])
   })
 
-  test("names each service key after the folder of its file", () => {
+  test("each service key begins with the folder of its file", () => {
     const keys = files.flatMap(({ path, text }) =>
       [...text.matchAll(/"svc\/((?:[A-Za-z0-9-]+\/)*)[A-Z]\w*"/g)].flatMap(([key, folder]) =>
         text.includes(`brand(${key})`) ? [] : [{ path, key, folder }]

@@ -124,16 +124,16 @@ const unresolved = (citations: ReadonlyArray<Citation>) =>
 describe("every citation resolves", () => {
   const citations = [...code, ...pages].flatMap(citationsIn)
 
-  test("to a section, rule or ruling in the specification or the design, or to a decision", () => {
+  test("resolves to a section, rule or ruling in the specification or the design, or to a decision", () => {
     expect(citations.length).toBeGreaterThan(40)
     expect(unresolved(citations)).toEqual([])
   })
 
-  test("and none cites a document that is missing from the tree", () => {
+  test("no citation refers to a missing document", () => {
     expect([...code, ...pages].filter((path) => unresolvable.test(joined(read(path))))).toEqual([])
   })
 
-  test("and every attack id resolves to a row of the attack walk", () => {
+  test("every attack id refers to a row of the attack walk", () => {
     const ids = files
       .filter((path) => (path.startsWith("test/") && isCode(path)) || isCorpus(path))
       .filter((path) => path !== "test/Citations.test.ts")
@@ -168,7 +168,7 @@ describe("every link on a page resolves", () => {
  */
 const builderPages = pages.filter((path) => path.startsWith("docs/builders/") || path === "CONTRIBUTING.md")
 
-describe("every file named by a page for builders exists", () => {
+describe("every file on a page for builders exists", () => {
   test.each(builderPages.map((path) => [path] as const))("%s", (path) => {
     const named = all(
       read(path),

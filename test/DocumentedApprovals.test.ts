@@ -16,7 +16,7 @@ const blindness = (line: string): string | undefined => {
 }
 
 describe("a documented approval", () => {
-  test("takes Run id and digest from the plan that was read", async () => {
+  test("takes Run id and digest from the plan that it read", async () => {
     const blind: Array<string> = []
     const places = ["*.md", "docs/**/*.md", "examples/**/*", "src/**/*.ts", "src/**/*.tsx"]
     const documents = places.flatMap((place) => [...new Bun.Glob(place).scanSync({ cwd: root })])
@@ -32,7 +32,7 @@ describe("a documented approval", () => {
     expect(blind).toEqual([])
   })
 
-  test("is recognised as blind in every form in which it was once documented", () => {
+  test("is recognised as blind in every form of earlier documentation", () => {
     const forms = [
       'svc approve network --digest "$(svc run get network --json | jq -r .run.planDigest)"',
       'api "$SVC/api/v1/runs/$RUN/approve" -d "{\\"planDigest\\": \\"$(curl -s $SVC/api/v1/runs/$RUN | jq -r .run.planDigest)\\"}"',

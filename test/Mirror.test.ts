@@ -10,7 +10,7 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
 /** Test folders without a counterpart in the code. */
 const isSupport = (folder: string): boolean => folder.split("/").includes("support")
 
-test.each(["schema", "runner", "actors"])("the tests of %s stand where what they test stands", (room) => {
+test.each(["schema", "runner", "actors"])("the tests of %s mirror its folders", (room) => {
   const sources = filesOf(room).filter((path) => !path.includes(".test."))
   const folders = new Set(sources.map((path) => dirname(path)))
   const placesOf = Map.groupBy(sources, (path) => basename(path).replace(/\.tsx?$/, ""))

@@ -188,7 +188,7 @@ const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, 
   ]
 ]
 
-describe("the check for state that is touched across a yield", () => {
+describe("the check for shared state used across a yield", () => {
   const found = new Map<string, ReadonlyArray<StaleRead>>()
   const folder = mkdtempSync(join(tmpdir(), "svc-stale-reads-"))
   beforeAll(async () => {

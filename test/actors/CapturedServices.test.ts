@@ -21,7 +21,7 @@ const run = <A, E>(effect: Effect.Effect<A, E>, context: Context.Context<never>)
 describe("captured services", () => {
   const both = Effect.runSync(Effect.provideContext(captureServices(One, Two), built))
 
-  test("are added where they are missing, and nothing else of the builder is", () => {
+  test("are added to a context that lacks them, without other services of the builder", () => {
     expect(run(provideCaptured(namesNow, both), Context.empty())).toEqual(["one", "two", "default"])
     expect(run(provideCaptured(namesNow, both), Context.make(Setting, "of the caller"))).toEqual([
       "one",
@@ -30,7 +30,7 @@ describe("captured services", () => {
     ])
   })
 
-  test("replace other ones of the caller, only within the effect", () => {
+  test("replace the caller's services only within the effect", () => {
     const other = Context.make(One, { name: "another" })
     const outside = Effect.serviceOption(One)
     const [inside, after] = run(Effect.all([provideCaptured(namesNow, both), outside]), other)
@@ -38,13 +38,13 @@ describe("captured services", () => {
     expect(after).toMatchObject({ value: { name: "another" } })
   })
 
-  test("leave a context that has them as it is", () => {
+  test("do not change a context that already has them", () => {
     const seen = provideCaptured(Effect.context<never>(), both)
     const [before, within] = Effect.runSync(Effect.provideContext(Effect.all([Effect.context<never>(), seen]), built))
     expect(within).toBe(before)
   })
 
-  test("do not satisfy what was not captured", () => {
+  test("do not satisfy a requirement that was not captured", () => {
     const one = Effect.runSync(Effect.provideContext(captureServices(One), built))
     const provided = provideCaptured(namesNow, one)
     const isTwoNeeded: [Two] extends [Effect.Services<typeof provided>] ? true : false = true

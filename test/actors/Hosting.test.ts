@@ -38,7 +38,7 @@ const bindings = Effect.gen(function* () {
     SELECT consumer_capsule_id, status, permissions, subject FROM interface_bindings ORDER BY created_at, id`
 })
 
-describe("what a configuration requires from the host", () => {
+describe("host requirements of a configuration", () => {
   tests.live("secret.generated, http.endpoint and Interfaces: delivered, kept, materialised, retired", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
@@ -176,7 +176,7 @@ describe("what a configuration requires from the host", () => {
     })
   )
 
-  tests.live("http.endpoint: nothing is planned without an assignment", () =>
+  tests.live("http.endpoint: without an assignment, no plan is created", () =>
     Effect.gen(function* () {
       const plan = yield* install("unassigned", "web")
       expect(plan.phase).toBe("failed")

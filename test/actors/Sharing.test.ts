@@ -24,7 +24,7 @@ const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Ser
   return yield* applied(plan.id)
 })
 
-describe("one Capsule's Outputs as another's inputs", () => {
+describe("Outputs of a Capsule as inputs of another Capsule", () => {
   tests.live("within a Workspace: injected, shown in the graph, free of cycles", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench

@@ -33,7 +33,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("prints the licences of what it contains, which are also shipped with it", () =>
+  tests.live("prints the licences of its contents, which are also shipped with it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder

@@ -37,7 +37,7 @@ const platformOf = (bytes: Uint8Array) => {
 }
 
 it.live(
-  "a binary is built for each platform, with its checksum, and the one for this machine runs",
+  "a binary is built for each platform, with its checksum, and this machine's binary runs",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

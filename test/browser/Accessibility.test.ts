@@ -49,7 +49,7 @@ describe("this walk covers", () => {
     }
   })
 
-  test("and the other routes redirect to those", async () => {
+  test("and the other routes redirect to covered routes", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)

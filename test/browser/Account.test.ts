@@ -29,7 +29,7 @@ describe("sign-in methods", () => {
     expect(faults).toEqual([])
   })
 
-  test("do not include a password where the server accepts none", async () => {
+  test("omit a password if the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -48,7 +48,7 @@ describe("sign-in methods", () => {
 })
 
 describe("a link to another address", () => {
-  test("shows what it is for and why it cannot be used, even after a reload", async () => {
+  test("shows its purpose and why it cannot be used, even after a reload", async () => {
     for (const [secret, said] of [
       ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
       ["#svce_used", "This link was used"],
@@ -154,7 +154,7 @@ describe("the account", () => {
     expect(asked).toEqual(["POST"])
   })
 
-  test("has no password to change where the server accepts none", async () => {
+  test("has no password to change if the server accepts none", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const answer = await route.fetch()

@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 
 describe("a reset link, on the server itself", () => {
   it.live(
-    "shows whom it admits, even after a reload, and what it was for once it has been used, in both languages",
+    "shows whom it admits, even after a reload, and its purpose after use, in both languages",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world

@@ -5,7 +5,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("uses names: who did what to which record, and what comment they left", async () => {
+  test("shows people, actions, records and comments by name", async () => {
     const world = newWorld()
     const [event] = world.activity
     const [source] = world.sources
@@ -43,7 +43,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("folds repeated actions, says what a plan would do, and hides syncs that found nothing new", async () => {
+  test("folds repeated actions, summarises plans, and hides syncs without news", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs

@@ -20,7 +20,7 @@ const withRun = (id: string, more: Partial<World["runs"][number]>): World => {
 
 describe("the agents of a workspace", () => {
   for (const look of looks) {
-    test(`show what each one is, has and does, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`show the state, tools and work of each agent, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go("/w/acme/settings/agents", ".agent-row")
@@ -89,7 +89,7 @@ describe("a run in a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`whose agent is silent is released by keyboard, by somebody who knows that its tool has exited (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`whose agent is silent is released by keyboard, by somebody who confirms that its tool has exited (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const agent = applyingAgent({ givenUpAt: new Date(Date.now() + 2_400_000).toISOString() })
       const world = withRun(applyRun, { ...agent, agentUnreachableSince: ago(3) })

@@ -43,7 +43,7 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
     })
 })
 
-describe("what operators learn about backups", () => {
+describe("operators' warnings about backups", () => {
   it.live(
     "a schedule that cannot succeed, and the only key stored with the data, in each language, theme and width",
     () =>
@@ -72,7 +72,7 @@ describe("what operators learn about backups", () => {
   )
 
   it.live(
-    "nothing while the newest backup is recent and the key is elsewhere",
+    "are absent while the newest backup is recent and the key is elsewhere",
     () =>
       Effect.gen(function* () {
         const root = yield* temporaryFolder

@@ -11,7 +11,7 @@ const suite = browserSuite()
 const capsule = `/w/acme/capsules/${storefrontId}`
 const looks = [lightEnglish, darkJapanese, { ...lightEnglish, ...phone }]
 
-describe("a capsule tells its story", () => {
+describe("the story of a capsule", () => {
   for (const look of looks) {
     const width = look.width ?? 1440
     const { language } = look

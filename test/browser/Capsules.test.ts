@@ -9,7 +9,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the list of capsules", () => {
-  test("shows each capsule's newest run, however many newer runs other capsules have", async () => {
+  test("shows each capsule's newest run, regardless of newer runs of other capsules", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({

@@ -91,7 +91,7 @@ const readHeaders = async ({ token, url }: Server) => {
   return { status: answer.status, sameId: answer.headers.get("x-request-id") === error.requestId, code: error.code }
 }
 
-it.live("the published client works in a page of a named origin, and in no other", () =>
+it.live("the published client works only in a page of a listed origin", () =>
   Effect.gen(function* () {
     const script = yield* bundle
     const served = httpServer((request, response) => {

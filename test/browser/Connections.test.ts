@@ -81,7 +81,7 @@ describe("Git connections", () => {
     })
 })
 
-describe("a connection whose values stay with a pool", () => {
+describe("a connection whose values only a pool holds", () => {
   for (const look of [lightEnglish, darkJapanese])
     test(`is created without a value, by keyboard (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)

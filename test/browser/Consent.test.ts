@@ -120,7 +120,7 @@ const looks = [
 
 describe.each(looks)("the issuer's pages in %s, with names crafted to break out of them", (_name, look) => {
   it.live(
-    "ask before an application gets access, and redirect only to it",
+    "require consent before an application gets access, and redirect only to it",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount

@@ -69,7 +69,7 @@ const attempt = async ({ token, url }: Server) => {
   }
 }
 
-it.live("a page from a named origin can use the API, but only with a token, and one from any other origin cannot", () =>
+it.live("a page from a listed origin can use the API with a token, and a page from any other origin cannot", () =>
   Effect.gen(function* () {
     const page = yield* httpServer((_, response) => {
       response.setHeader("content-type", "text/html")

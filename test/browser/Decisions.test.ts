@@ -63,7 +63,7 @@ describe("to approve and apply", () => {
   if (approval === undefined) throw new Error("There are no decisions.")
   const paths = (changes: ReadonlyArray<{ readonly path: string }>) => changes.map(({ path }) => path.split("/").at(-1))
 
-  test("sends no apply if the dialog is closed before the approval is answered", async () => {
+  test("sends no apply if the dialog is closed before the response to the approval", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -90,7 +90,7 @@ describe("to approve and apply", () => {
     expect(paths(api.changes)).toEqual(["approve"])
   })
 
-  test("sends nothing later if the browser was offline and the person went on to another page", async () => {
+  test("sends nothing later if the browser was offline and the person left the page", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     await approval.reach(page, "en")
@@ -106,7 +106,7 @@ describe("to approve and apply", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("shows the approval that arrived although its answer was lost", async () => {
+  test("shows the approval that arrived although its response was lost", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -140,7 +140,7 @@ describe.each(languages)("in %s", (language) => {
   }
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is refused while the line is cut, and is neither sent nor claimed unsent after it was lost",
+    "%s is refused while the connection is cut, and neither sent nor claimed unsent if it was lost",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       await page.context().setOffline(true)
@@ -170,7 +170,7 @@ describe.each(languages)("in %s", (language) => {
   )
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is aborted by the person who leaves it, and never sent afterwards",
+    "%s is aborted when the person leaves, and never sent afterwards",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       const held = Promise.withResolvers<Route>()
@@ -198,7 +198,7 @@ describe.each(languages)("in %s", (language) => {
   )
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s whose answer is lost is sent once, and the page reads again what it shows",
+    "%s is sent once if its response is lost, and the page reloads its data",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       const readAgain = Promise.withResolvers<void>()

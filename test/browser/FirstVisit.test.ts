@@ -85,7 +85,7 @@ describe("a first visit", () => {
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
   })
 
-  test("keeps what was typed at sign-in, and the caret, when the code arrives afterwards", async () => {
+  test("keeps the typed text and the caret at sign-in when the code arrives afterwards", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     const code = await holdCode(page)

@@ -82,7 +82,7 @@ describe("an install started by another program", () => {
     expect(await page.getByRole("button", { name: "Continue to notes" }).count()).toBe(0)
   })
 
-  test("never follows an address other than the promised one", async () => {
+  test("never follows an address other than the promised address", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await page.route("**/install/return", (route) =>
       route.fulfill({ json: { location: `https://evil.example/?setup_ticket=${ticket}` } })

@@ -6,7 +6,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("home", () => {
-  test("shows one entry for each capsule, in groups, riskiest first, with whatever else applies to it", async () => {
+  test("shows one entry for each capsule, in groups, riskiest first, with all its other reasons", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
@@ -46,7 +46,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("asks first when a new update would cancel the open one", async () => {
+  test("confirms first when a new update would cancel the open one", async () => {
     const { api, page, faults, go } = await suite.visit()
     const open = {
       key: waitingUpdate.id,
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("reports that all is well only when it knows that it is", async () => {
+  test("reports that all is well only when this is certain", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)

@@ -225,7 +225,7 @@ describe("signing in", () => {
     }
   })
 
-  test("a setup link that cannot be used explains why, even after a reload, and what to do next", async () => {
+  test("an unusable setup link explains why, even after a reload, and what to do next", async () => {
     for (const [secret, ...texts] of [
       ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
@@ -243,7 +243,7 @@ describe("signing in", () => {
     }
   })
 
-  test("the setup page does not mention a first account until it knows, and retries after a failure", async () => {
+  test("the setup page mentions a first account only when it is needed, and retries after a failure", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/auth/setup/link", (route) =>
       route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })

@@ -40,7 +40,7 @@ describe("a state left by an apply", () => {
     expect(faults).toEqual([])
   })
 
-  test("shows on its run what blocks it, and can be discarded there", async () => {
+  test("its run shows what blocks it, and can discard it", async () => {
     const world = newWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,

@@ -53,7 +53,7 @@ describe.each([
   ["without scripts", false]
 ] as const)("an application behind a broker, %s", (_name, scripts) => {
   tests.live(
-    "gets its response after the consent page, whatever the decision",
+    "gets its response after the consent page, after either decision",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication

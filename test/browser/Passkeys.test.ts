@@ -55,7 +55,7 @@ describe("a setup link", () => {
 
 describe("passkeys, with the real server and an authenticator in the browser", () => {
   it.live(
-    "one is added, signs in without a password, and stops working once removed",
+    "a passkey is added, signs in without a password, and stops working once removed",
     () =>
       Effect.gen(function* () {
         const { faults, network, page, press, pressInDialog, see, setupLink, step } = yield* visitor

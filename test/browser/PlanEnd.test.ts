@@ -55,7 +55,7 @@ describe("an open approval", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`shows what it is bound to (${language})`, async () => {
+    test(`shows the plan, state and configuration that it is bound to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun

@@ -6,7 +6,7 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("a Run that hit a limit", () => {
-  test("shows which one, and what to do", async () => {
+  test("shows the limit and the remedy", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun
@@ -24,7 +24,7 @@ describe("a Run that hit a limit", () => {
 })
 
 describe("an apply whose check failed", () => {
-  test("shows the response, what to do, and the profile it ran under", async () => {
+  test("shows the response, the remedy, and its profile", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -58,7 +58,7 @@ describe("an apply whose check failed", () => {
 })
 
 describe("a plan under review", () => {
-  test("shows where the application lets people return to after sign-in and sign-out, in both languages", async () => {
+  test("shows the addresses to which the application may return people after sign-in and sign-out, in both languages", async () => {
     for (const [look, words] of [
       [lightEnglish, runWords.en],
       [darkJapanese, runWords.ja]
@@ -98,7 +98,7 @@ describe("a plan under review", () => {
     expect(faults).toEqual([])
   })
 
-  test("that destroys nothing needs no name", async () => {
+  test("needs no name if it destroys nothing", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -117,7 +117,7 @@ describe("a plan under review", () => {
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
   })
 
-  test("warns when its module was isolated less strictly than by a sandbox with its own network", async () => {
+  test("shows a warning when its module was isolated less strictly than by a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
@@ -192,7 +192,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("is read-only for those who may not approve", async () => {
+  test("is read-only for people who may not approve", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()
@@ -210,10 +210,10 @@ describe("a plan under review", () => {
   })
 })
 
-describe("what a plan changes", () => {
+describe("the changes of a plan", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("is shown inside a policy: the statement, what it now allows, and how many unchanged statements are folded", async () => {
+  test("are shown inside a policy: the statement, what it now allows, and how many unchanged statements are folded", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -230,7 +230,7 @@ describe("what a plan changes", () => {
     expect(faults).toEqual([])
   })
 
-  test("is shown inside a script that its provider stores as base64", async () => {
+  test("are shown inside a script that its provider stores as base64", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const template = page.locator(".change", rows("aws_launch_template.api"))
@@ -240,7 +240,7 @@ describe("what a plan changes", () => {
     )
   })
 
-  test("shows what an import adopts, where a moved resource was, and what forces a replacement", async () => {
+  test("include what an import adopts, where a moved resource was, and what forces a replacement", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     expect(await page.locator(".change-group-import").innerText()).toContain("adopts acme-audit-prod")
@@ -252,7 +252,7 @@ describe("what a plan changes", () => {
 })
 
 describe("a Run in the queue", () => {
-  test("shows how many are ahead of it and links to the one that blocks it", async () => {
+  test("shows how many are ahead of it and links to the blocking Run", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
     await page.getByText("One run of this capsule comes first.").waitFor()

@@ -87,7 +87,7 @@ describe("the tab's title and icon", () => {
     expect(await iconOf(page)).toEndWith(plain ?? "")
   })
 
-  test("speak Japanese", async () => {
+  test("are in Japanese", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go(`/w/acme/runs/${reviewRun}`, "h1")
     await titleStarts(page, `● ${ja.waiting} · `)

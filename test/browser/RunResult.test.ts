@@ -8,7 +8,7 @@ const suite = browserSuite()
 const { en, ja } = resultWords
 
 describe("an apply that succeeded", () => {
-  test("shows what it did, how long it took, who approved it and the module's outputs", async () => {
+  test("shows its changes, duration, approver and the module's outputs", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     const result = page.locator(".result")

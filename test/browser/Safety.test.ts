@@ -75,7 +75,7 @@ const poisoned = () => {
   return world
 }
 
-describe("text written by others", () => {
+describe("text written by other people", () => {
   test.each([
     "/w/acme",
     "/w/acme/capsules",

@@ -43,7 +43,7 @@ describe("the webhook secret of a source", () => {
     await question.getByText("Somebody renewed the secret meanwhile").waitFor()
   })
 
-  test("comes with the steps of the Git server that the person selects", async () => {
+  test("shows the steps for the Git server that the person selects", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const forge = page.getByLabel("Git server")

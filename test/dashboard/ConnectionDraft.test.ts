@@ -28,7 +28,7 @@ const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "e
 const workspaceId = "ws_00000000000000000000000000000000"
 
 describe("a new Connection", () => {
-  test("that leaves its values to a pool does not send anything entered earlier", () => {
+  test("whose values a pool holds does not send anything entered earlier", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({
@@ -41,11 +41,11 @@ describe("a new Connection", () => {
     expect(String(decode(body).providedBy?.name)).toBe("aws")
   })
 
-  test("otherwise sends what was entered", () => {
+  test("sends what was entered otherwise", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("may be left only to pools that the operator allows, and only if no recipe asks for values", () => {
+  test("may use only pools that the operator allows, and only without a recipe that requires values", () => {
     const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
     expect(offeredBy(generic, pools)).toEqual([
       { pool: "eu-west", name: "aws" },

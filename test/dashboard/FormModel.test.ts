@@ -24,7 +24,7 @@ describe("a module's form", () => {
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("without a manifest shows what is required and folds whatever has a default", () => {
+  test("without a manifest shows what is required and folds variables with a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",

@@ -19,7 +19,7 @@ describe("a stored hand-off", () => {
     JSON.stringify(handOff),
     JSON.stringify({ ...handOff, since: "1" }),
     JSON.stringify({ product: "notes", returnUri: 7, since })
-  ])("is nothing when it reads %p", (text) => {
+  ])("is absent when the storage contains %p", (text) => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 

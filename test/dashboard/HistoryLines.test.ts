@@ -45,7 +45,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("keeps a check whose change is not loaded as a separate line, and a failed one in place", () => {
+  test("keeps a check whose change is not loaded as a separate line, and a failed check in place", () => {
     const failed = run("f", { type: "drift_check", status: "failed" })
     expect(shape([failed, check("c"), run("waiting")], [])).toEqual([
       ["f", undefined, ""],
@@ -54,7 +54,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("reports the newest check that found something, and whether it has been decided on", () => {
+  test("reports the newest check with findings, and whether somebody has decided on it", () => {
     expect(tellingCheck([check("new"), check("found", true)])?.id).toBe("found")
     expect(tellingCheck([check("new"), check("old")])?.id).toBe("new")
     expect(tellingCheck([])).toBeUndefined()

@@ -20,7 +20,7 @@ describe("the log buffer", () => {
     expect(buffer.line(4)?.number).toBe(5)
   })
 
-  test("shows what remains after a carriage return", () => {
+  test("shows the text after a carriage return", () => {
     const buffer = new LogBuffer()
     buffer.append([entry(1, "10%\r50%\r100%")])
     expect(textsOf(buffer)).toEqual(["100%"])

@@ -48,7 +48,7 @@ describe("the rows in a log", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("omit whatever is not requested", () => {
+  test("omit everything that is not requested", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -59,7 +59,7 @@ describe("the rows in a log", () => {
     expect(buffer.errors).toEqual([1])
   })
 
-  test("count wide characters as two columns, and never split one", () => {
+  test("count wide characters as two columns, and never split them", () => {
     expect(rowStarts("日本語です", 4)).toEqual([0, 2, 4])
     expect(rowStarts("ab😀cd", 3)).toEqual([0, 2, 5])
     expect(rowStarts("", 10)).toEqual([0])

@@ -47,7 +47,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("reads new lines as they arrive, and never reads one twice", () => {
+  test("reads new lines as they arrive, and never reads a line twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("looks for a longer string only where the shorter one was found", () => {
+  test("searches for a longer string only in matches of the shorter string", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)

@@ -26,7 +26,7 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of an approved or discarded plan keeps the time of its plan, and shows what was decided", () => {
+  test("of an approved or discarded plan keeps the time of its plan, and shows the decision", () => {
     const waiting = runOf(reviewRun)
     const events = eventsOf(waiting)
     const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at

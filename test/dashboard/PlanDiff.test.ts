@@ -39,7 +39,7 @@ describe("the plan's diff", () => {
     expect(isShownOutput({ actions: ["no-op"], publication })).toBe(true)
   })
 
-  test("shows only the sides of a hidden value that exist", () => {
+  test("shows only the existing sides of a hidden value", () => {
     const kinds = (...of: Parameters<typeof sidesOf>) => Object.values(sidesOf(...of)).map(({ kind }) => kind)
     const hidden = { sensitive: true } as const
     expect(kinds({ ...hidden, beforeSensitive: true })).toEqual(["hidden", "absent"])
@@ -129,7 +129,7 @@ describe("the plan's diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("never shows a hidden value, whatever the record contains", () => {
+  test("never shows a hidden value, regardless of the record's content", () => {
     const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")

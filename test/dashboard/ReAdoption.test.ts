@@ -41,7 +41,7 @@ describe("a re-adoption of a Capsule in error", () => {
     }
   })
 
-  test("uses the configuration's snapshot, or the adopted one if they differ", () => {
+  test("uses the configuration's snapshot, or the adopted snapshot if they differ", () => {
     const [capsule] = capsules
     if (capsule === undefined) throw new Error("no capsule")
     const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
@@ -50,7 +50,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(snapshotChoices({}, {})).toEqual([])
   })
 
-  test("does not prompt for a secret or for anything that another source supplies", () => {
+  test("requires no secret and no value that another source supplies", () => {
     const asked = fieldsOf(reviewedModel(installConfig)).map(({ name }) => name)
     const open = installConfig.variables.filter(({ origin, sensitive }) => origin === "user" && !sensitive)
     expect(asked.toSorted()).toEqual(open.map(({ name }) => name).toSorted())

@@ -14,7 +14,7 @@ const check = (id: string, more: Parameters<typeof baseRun>[0] | object = {}) =>
   })
 
 describe("the lines in the list of Runs", () => {
-  test("fold consecutive drift checks that found nothing, but never one that found something", () => {
+  test("fold consecutive drift checks without findings, but never a check with findings", () => {
     const runs = [check("run_a"), check("run_b"), check("run_c", { drifted: true }), check("run_d")]
     const [day] = linesByDay(runs, [], { foldsChecks: true })
     expect(day?.lines.map((line) => (line.kind === "checks" ? line.runs.length : line.run.id))).toEqual([
@@ -31,7 +31,7 @@ describe("the lines in the list of Runs", () => {
     expect(barsOf(check("run_a"), undefined)).toBeUndefined()
   })
 
-  test("an address keeps the parameters that the API knows, and no others", () => {
+  test("an address keeps only the parameters that the API accepts", () => {
     const search = runSearch({
       q: "web",
       status: "failed,nonsense,failed",

@@ -117,7 +117,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("retries at once on request, but only when it is waiting", () => {
+  test("retries immediately on request, but only while it waits", () => {
     const { stream, opened, last } = harness()
     stream.start()
     stream.retryNow()

@@ -17,7 +17,7 @@ const publicKey = (kind: "ed25519" | "x25519") => {
 const newKeys = () => ({ sign: publicKey("ed25519"), seal: publicKey("x25519") })
 
 it.live(
-  "enrols one agent by a token for one, whose greeting serves once, and nothing by the keys of another agent",
+  "enrols one agent by a single-use token, whose greeting works once, and nothing by the keys of another agent",
   () =>
     Effect.gen(function* () {
       const server = yield* attackedServer()

@@ -177,7 +177,7 @@ const ofPerson = new Set([
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
 
-it.live("accepts each kind of credential only where it belongs, and none after its person was locked", () =>
+it.live("accepts each kind of credential only at its entrances, and none after its person was locked", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-matrix-" })

@@ -68,7 +68,7 @@ const rowOf = ({ dataDir, runId }: Held) =>
   )
 
 describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
-  live("lets it finish within its grace period, tells live streams where to resume, and exits with 0", () =>
+  live("lets it finish within its grace period, sends live streams their resume position, and exits with 0", () =>
     Effect.gen(function* () {
       const { everything, origin, spans } = yield* collector
       const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })

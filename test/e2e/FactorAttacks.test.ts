@@ -68,7 +68,7 @@ const counted = (answers: ReadonlyArray<AttackAnswer>): Record<string, number> =
   return counts
 }
 
-it.live("accepts each code of a second factor once, however many requests bring it at once", () =>
+it.live("accepts each code of a second factor once, regardless of simultaneous requests", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const { key, owner, recoveryCodes } = yield* protectedPerson(server, "ann")
@@ -155,7 +155,7 @@ it.live("ends the guessing of codes after five, from any address, at any entranc
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("lets nobody past the second factor by another entrance", () =>
+it.live("lets nobody bypass the second factor through another entrance", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const { owner, subject } = yield* protectedPerson(server, "ann")
@@ -240,7 +240,7 @@ it.live("lets nobody past the second factor by another entrance", () =>
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("answers every failed sign-in alike, and stops guesses at one account across connections", () =>
+it.live("answers every failed sign-in alike, and limits guesses at one account across connections", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* protectedPerson(server, "ann")

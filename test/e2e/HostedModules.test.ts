@@ -99,9 +99,9 @@ const surfaces = (server: Server, workspaceId: string) =>
   )
 
 describe.skipIf(Bun.which("terraform") === null)(
-  "a manifest that asks for everything, over HTTP, with a real provider",
+  "a manifest with every kind of requirement, over HTTP, with a real provider",
   () => {
-    it.live("is disclosed, delivered, applied, handed back, consumed by another Capsule, and taken down", () =>
+    it.live("is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed", () =>
       Effect.gen(function* () {
         const server = yield* hostedServer(hostedRepository)
         const { browse, client, notesDir } = server

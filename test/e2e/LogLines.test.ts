@@ -47,7 +47,7 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
   }
 })
 
-describe("every line that a module prints is in the log once and in order, however slowly it is followed", () => {
+describe("the log contains every line of a module once and in order, at any speed of its reader", () => {
   for (const [level, sandbox] of levels)
     it.live(
       `${level}, where it works`,

@@ -57,7 +57,7 @@ const beginning = Effect.fnUntraced(function* (server: Server) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to another installation", () => {
-  it.live("is managed by only one of them at a time", () =>
+  it.live("is managed by only one installation at a time", () =>
     Effect.gen(function* () {
       const from = yield* hostedServer({ "main.tf": module }, { masterKey: oldKey ?? "" })
       const original = yield* beginning(from)

@@ -75,7 +75,7 @@ const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situatio
   ["nobody present", { ...here, userPresent: false }]
 ]
 
-it.live("accepts a passkey only from this site, for this challenge, by the person who holds it", () =>
+it.live("accepts a passkey only from this site, for this challenge, by its owner", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")
@@ -303,7 +303,7 @@ it.live("registers a passkey once, from this site, and never in place of somebod
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("leaves each account its last way to sign in, whoever removes what at once", () =>
+it.live("keeps the last sign-in method of each account during simultaneous removals", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")

@@ -209,7 +209,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       }
     }).pipe(Effect.provide(services)))
 
-  it.concurrent("Ctrl-C stops watching, not the Run", () =>
+  it.concurrent("Ctrl-C stops following, not the Run", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })

@@ -16,7 +16,7 @@ const person = Effect.gen(function* () {
   return { server, shell }
 })
 
-describe.skipIf(isUnfit)("what a token may not do", () => {
+describe.skipIf(isUnfit)("an action that a token may not perform", () => {
   it.live("prompts for the password without echoing it, and leaves no session behind", () =>
     Effect.gen(function* () {
       const { server, shell } = yield* person
@@ -45,7 +45,7 @@ describe.skipIf(isUnfit)("what a token may not do", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a token that could not be written is withdrawn, since nobody has seen it", () =>
+  it.live("revokes a token that could not be written, since nobody has seen it", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)

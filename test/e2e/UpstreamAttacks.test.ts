@@ -217,7 +217,7 @@ it.live("refuses an answer that belongs to another browser, another sign-in or a
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("signs nobody in by an address that the provider has not verified, however the claims are written", () =>
+it.live("signs nobody in by an unverified address, in any form of the claims", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -261,7 +261,7 @@ it.live("signs nobody in by an address that the provider has not verified, howev
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("links an identity only for the session that asked, while that session lasts", () =>
+it.live("links an identity only for the requesting session, while that session lasts", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -355,7 +355,7 @@ const flood = (response: ServerResponse, sent: { bytes: number }) => {
   more()
 }
 
-it.live("bounds the answers of a provider, and follows none of its redirects", () =>
+it.live("limits the responses of a provider, and follows none of its redirects", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")

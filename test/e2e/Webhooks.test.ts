@@ -44,7 +44,7 @@ const installed = Effect.gen(function* () {
 })
 
 describe.skipIf(isUnfit)("the webhook of an installed Source", () => {
-  it.live("docs/webhooks/plain.md: gets its secret in the terminal and starts looks", () =>
+  it.live("docs/webhooks/plain.md: gets its secret in the terminal and starts checks", () =>
     Effect.gen(function* () {
       const { run, server, shell, sourceId, workspace } = yield* installed
       const answers: Array<string> = []

@@ -138,7 +138,7 @@ describe("live sequences from a real server", () => {
   )
 
   it.live(
-    "end when the token is revoked or the membership suspended, and are refused to pages from other origins",
+    "end when the token is revoked or the membership suspended, and reject pages from another origin",
     () =>
       Effect.gen(function* () {
         const plane = yield* livePlane({ lines: 1, kills: [], prepare: secondPerson })

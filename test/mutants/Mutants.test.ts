@@ -6,7 +6,7 @@ const transpiler = new Bun.Transpiler({ loader: "ts" })
 const root = new URL("../..", import.meta.url).pathname
 
 for (const { broken, file, name, test: proof, text } of mutants) {
-  test(`the guard "${name}" is where the list says, and has a test`, () => {
+  test(`the guard "${name}" matches the list, and has a test`, () => {
     const sound = readFileSync(`${root}${file}`, "utf8")
     expect(sound.split(text).length - 1).toBe(1)
     // Code that no longer compiles fails every test, which proves nothing about this one.

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { isCoolingDown, makeCooldown } from "../../../actors/base/Cooldown.ts"
 import { it } from "../../support/Effect.ts"
 
-test("background work cools down for its interval, but never for as long as the clock was wrong", () => {
+test("background work pauses for its interval, but never for the error of a wrong clock", () => {
   const cooldown = 100
   expect(isCoolingDown(undefined, cooldown, 1000)).toBe(false)
   expect(isCoolingDown(1000, cooldown, 1000)).toBe(true)
@@ -14,7 +14,7 @@ test("background work cools down for its interval, but never for as long as the 
   expect(isCoolingDown(1000, cooldown, 999)).toBe(false)
 })
 
-it.effect("background work begins one pass at a time, goes on until it is over, and then pauses", () =>
+it.effect("background work runs one pass at a time, finishes the pass, and then pauses", () =>
   Effect.gen(function* () {
     const afterCooldown = makeCooldown(1000)
     const ended = yield* Deferred.make<boolean>()

@@ -63,7 +63,7 @@ const settle = Effect.forEach(
 )
 
 describe("work that is due", () => {
-  it.effect("is done after the commit that set its mark, and once", () =>
+  it.effect("runs once, after the commit that set its mark", () =>
     Effect.gen(function* () {
       const { due, mark, marked, rung } = yield* bells
       yield* mark("before the follower")
@@ -80,7 +80,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("is found by the next look when its wake was lost", () =>
+  it.effect("is found by the next poll when its wake was lost", () =>
     Effect.gen(function* () {
       const { due, rung, sql } = yield* bells
       yield* Effect.forkChild(due.follow)
@@ -95,7 +95,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("that is marked again while its step runs is done again", () =>
+  it.effect("runs again if it is marked again while its step runs", () =>
     Effect.gen(function* () {
       const { due, gates, mark, rung, sql } = yield* bells
       const gate = yield* Deferred.make<void>()
@@ -116,7 +116,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("that is marked again after the commit of its step is done again when the step ends, and not before", () =>
+  it.effect("runs again after its step if it is marked again after the commit of the step", () =>
     Effect.gen(function* () {
       const { due, echoes, mark, marked, rung } = yield* bells
       const echo = yield* Deferred.make<void>()
@@ -135,7 +135,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("of a record that fails keeps its mark and backs off alone, whoever else is woken", () =>
+  it.effect("keeps its mark after a failure and backs off without delaying other records", () =>
     Effect.gen(function* () {
       const { broken, due, mark, marked, rung } = yield* bells
       broken.add("a")
@@ -161,7 +161,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("that fails for minutes appears in the attention of its Workspace until it succeeds", () =>
+  it.effect("appears in the attention of its Workspace after failing for minutes, until it succeeds", () =>
     Effect.gen(function* () {
       const { broken, due, mark, rung, sql } = yield* bells
       broken.add("a")
@@ -186,7 +186,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("that an earlier process could not do leaves the attention when it succeeds", () =>
+  it.effect("leaves the attention when it succeeds after a restart", () =>
     Effect.gen(function* () {
       const { due, mark, sql } = yield* bells
       const row = { kind: "interface", record_id: "a", workspace_id: workspace, since: at }

@@ -16,7 +16,7 @@ describe("ids", () => {
     }).pipe(Effect.provide(NodeCrypto.layer), Effect.provideService(IdOrder, makeIdOrder()))
   )
 
-  test("add a random number of 88 bits to the previous one", () => {
+  test("add a random number of 88 bits to the previous id", () => {
     const order = makeIdOrder()
     expect(order.next(bytes(0x10), 0)).toEqual(bytes(0x10))
     const carried = [0x10, 0x10, 0x10, 0x11, ...bytes(0x10).slice(4)]
@@ -25,7 +25,7 @@ describe("ids", () => {
     expect(order.next(bytes(0), 2)).toEqual(Uint8Array.from([...carried.slice(0, -1), 0x11]))
   })
 
-  test("are entirely random after a pause, and once the clock was set far back", () => {
+  test("are entirely random after a pause, or after the clock was set far back", () => {
     const order = makeIdOrder()
     order.next(bytes(0x70), 1000)
     expect(order.next(bytes(0x60), 1101)).toEqual(bytes(0x60))

@@ -177,12 +177,12 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
   ["the database is damaged", changed({ integrity: [{ row: "missing" }] }), /The database is damaged/]
 ]
 
-describe("the verdict on a world of agents", () => {
+describe("the verdict on a test world of agents", () => {
   test("reports nothing about a world in which every promise was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
-  test("accepts something that was created and is listed as possibly created", () => {
+  test("accepts a created object that is listed as possibly created", () => {
     const suspected = { ...failed, evidence: { possiblyCreated: ["demo_note.a", "demo_note.b"] } }
     const unsafe = { ...pending, status: "error", runtime_safety: "unknown" }
     expect(

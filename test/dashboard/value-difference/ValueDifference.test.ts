@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change outside of a list's element has its own path, and not that of the element above it", () => {
+test("a change outside of a list's element has its own path, not the path of the element above it", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [
@@ -87,7 +87,7 @@ describe("a policy", () => {
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or allows everything, has a heading that states this", () => {
+  test("that admits everybody, or allows everything, has a heading with this warning", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([

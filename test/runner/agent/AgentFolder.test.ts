@@ -27,7 +27,7 @@ it.live("two processes that start together create one key pair, and one next pai
 )
 
 it.live(
-  "a process whose response arrives late does not touch keys that another process has adopted or announced in the meantime",
+  "a process whose response arrives late does not change keys that another process has adopted or announced in the meantime",
   () =>
     Effect.gen(function* () {
       const [one, late] = yield* two

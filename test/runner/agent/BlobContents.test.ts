@@ -32,7 +32,7 @@ const inPieces = (whole: Uint8Array) =>
 const most = 64 * mebibyte
 
 describe("packed contents", () => {
-  test("are unpacked exactly as they were packed, whatever their length", async () => {
+  test("are unpacked exactly as they were packed, at any length", async () => {
     for (const length of [0, 1, 70, 1000, 256 * 1024, 256 * 1024 + 1, mebibyte, 5 * mebibyte + 3]) {
       const plain = text(length)
       const packed = await Effect.runPromise(packContents(plain))
@@ -42,7 +42,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are passed on piece by piece, while the rest has yet to be read", async () => {
+  test("are passed on piece by piece, before the rest has been read", async () => {
     const packed = await Effect.runPromise(packContents(text(16 * mebibyte)))
     let read = 0
     let given = 0
@@ -61,7 +61,7 @@ describe("packed contents", () => {
     expect(furthest).toBeLessThan(3 * mebibyte)
   })
 
-  test("are never unpacked faster than they are consumed, however small they are when packed", async () => {
+  test("are never unpacked faster than they are consumed, even with a high compression ratio", async () => {
     const length = 64 * mebibyte
     const packed = await Effect.runPromise(packContents(new Uint8Array(length)))
     expect(packed.length).toBeLessThan(pieceBytes)
@@ -135,7 +135,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("of 32 KB never unpack to more than 64 MiB, and stop within 1 MiB of what is allowed", async () => {
+  test("of 32 KB never unpack to more than 64 MiB, and stop within 1 MiB of the limit", async () => {
     expect(mostUnpackedFrom(32_000, 512 * mebibyte)).toBe(64 * mebibyte)
     expect(mostUnpackedFrom(mebibyte, 512 * mebibyte)).toBe(512 * mebibyte)
     for (const stated of [undefined, 1000 * mebibyte, mebibyte]) {
@@ -152,7 +152,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are refused if they ask for a longer window than any packed here", async () => {
+  test("are refused if they request a longer window than svc uses", async () => {
     const frame = (windowLog: number) => zstdBomb(1, { windowLog })
     expect((await Effect.runPromise(heldContents(inPieces(frame(21)), most))).length).toBe(mebibyte)
     for (const windowLog of [24, 27, 31]) {
@@ -160,7 +160,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are held if they do not state their length", async () => {
+  test("are buffered if their header has no length", async () => {
     const plain = text(2 * mebibyte)
     const streamed = await new Promise<Uint8Array>((resolve) => {
       const zstd = createZstdCompress()

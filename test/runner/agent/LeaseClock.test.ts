@@ -30,7 +30,7 @@ describe("an agent's lease", () => {
     }
   })
 
-  test("starts when the message that was answered was sent, regardless of when the response arrives", () => {
+  test("starts when the answered message was sent, regardless of when the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("an agent's lease", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("remembers that it has expired, and does not expire before then", () => {
+  test("records that it has expired, and does not expire before then", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47

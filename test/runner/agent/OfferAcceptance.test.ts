@@ -65,40 +65,40 @@ const isComplete = (moment: OfferAcceptance["mayStart"]) =>
   })
 
 describe("starting a Run on an agent", () => {
-  it.live("processes start before a fresh offer is accepted, and are dead before it could go to another agent", () =>
-    Effect.gen(function* () {
-      const { answer, begin, handle, told } = yield* offered(1)
-      const { accepted, begun, mayStart } = yield* begin
-      yield* mayStart
-      expect(told).toEqual([{ say: "hold", left: 23 }])
-      expect(yield* isComplete(accepted)).toBe(false)
-      expect(handle.isAccepted).toBe(false)
-      yield* Deferred.succeed(answer, undefined)
-      yield* begun
-      yield* accepted
-      expect(handle.isAccepted).toBe(true)
-      expect(told.slice(1)).toEqual([{ say: "move", left: 48 }])
-    })
-  )
-
   it.live(
-    "under an offer that has waited for a long time, none starts before the server knows which agent has the Run",
+    "starts processes before a fresh offer is accepted, and they are dead before it could go to another agent",
     () =>
       Effect.gen(function* () {
-        const { answer, begin, handle, told } = yield* offered(25)
-        const { begun, mayStart } = yield* begin
-        expect(yield* isComplete(mayStart)).toBe(false)
-        expect(told).toEqual([])
+        const { answer, begin, handle, told } = yield* offered(1)
+        const { accepted, begun, mayStart } = yield* begin
+        yield* mayStart
+        expect(told).toEqual([{ say: "hold", left: 23 }])
+        expect(yield* isComplete(accepted)).toBe(false)
+        expect(handle.isAccepted).toBe(false)
         yield* Deferred.succeed(answer, undefined)
         yield* begun
-        yield* mayStart
-        expect(told).toEqual([{ say: "hold", left: 48 }])
-        // A process that fails from now on was not killed because of the offer's age.
-        expect(handle.lease?.wasOver()).toBe(false)
+        yield* accepted
+        expect(handle.isAccepted).toBe(true)
+        expect(told.slice(1)).toEqual([{ say: "move", left: 48 }])
       })
   )
 
-  it.live("an apply starts nothing before it is accepted, so that a slow acceptance does not abort it", () =>
+  it.live("starts no process under an old offer before the server has recorded which agent has the Run", () =>
+    Effect.gen(function* () {
+      const { answer, begin, handle, told } = yield* offered(25)
+      const { begun, mayStart } = yield* begin
+      expect(yield* isComplete(mayStart)).toBe(false)
+      expect(told).toEqual([])
+      yield* Deferred.succeed(answer, undefined)
+      yield* begun
+      yield* mayStart
+      expect(told).toEqual([{ say: "hold", left: 48 }])
+      // A process that fails from now on was not killed because of the offer's age.
+      expect(handle.lease?.wasOver()).toBe(false)
+    })
+  )
+
+  it.live("starts nothing of an apply before it is accepted, so that a slow acceptance does not abort it", () =>
     Effect.gen(function* () {
       const { answer, begin, told } = yield* offered(1, "apply")
       const { begun, mayStart } = yield* begin
@@ -110,7 +110,7 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("a refused acceptance ends the Run, and the guard forgets the folder", () =>
+  it.live("ends the Run on a refused acceptance, and the guard drops the folder", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(0)
       yield* Effect.scoped(

@@ -32,7 +32,7 @@ describe("a Run's room after a power cut", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, what an apply left behind is kept under the claim in the name`, () =>
+    it.live(`${without}, the state that an apply left is kept under the claim in the name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -60,7 +60,7 @@ describe("a Run's room after a power cut", () => {
     )
   }
 
-  it.live("what an apply left in a folder with a different name is kept for review by a person", () =>
+  it.live("the state that an apply left in a folder with a different name is kept for review by a person", () =>
     Effect.gen(function* () {
       const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
       yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -69,7 +69,7 @@ describe("a Run's room after a power cut", () => {
     })
   )
 
-  it.live("a record that has been kept is found again", () =>
+  it.live("a record that was kept is found again", () =>
     Effect.gen(function* () {
       const runs = yield* temporaryFolder
       yield* Effect.scoped(

@@ -45,7 +45,7 @@ describe("SealedMessage", () => {
 describe("SealedBlob", () => {
   const mebibyte = 1024 * 1024
 
-  test("returns what was sealed, whatever the sizes of the pieces", async () => {
+  test("returns the sealed contents, for all sizes of pieces", async () => {
     const keys = await pairOfKeys()
     for (const length of [0, 1, mebibyte - 1, mebibyte, mebibyte + 1, 3 * mebibyte]) {
       const contents = bytes(length)

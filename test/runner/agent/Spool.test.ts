@@ -142,7 +142,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("omits lines beyond its bound and reports how many, but never omits an event", () =>
+  it.live("omits lines beyond its limit and reports their number, but never omits an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })
@@ -190,7 +190,7 @@ describe("an agent's spool", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("does not reuse any number that the server has seen, even if its own disk has lost it", () =>
+  it.live("reuses no number that the server has seen, even if its own disk has lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 const state = (serial: number) => ({ state: Redacted.make(new Uint8Array([serial])), serial, resourceCount: serial })
 
 describe("state uploads", () => {
-  it.effect("are sent one at a time, always the newest one waiting, and never without the last one", () =>
+  it.effect("are sent one at a time, always the newest waiting state, and never without the last state", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const first = yield* Deferred.make<void>()

@@ -46,7 +46,7 @@ describe("the pieces of a document", () => {
       [Array.from({ length: 20_000 }, () => []), [1], Array.from({ length: 20_000 }, () => ({}))]
     ],
     ["a name that objects reserve", JSON.parse(`{"__proto__":[${"1,".repeat(20_000)}1],"after":{"__proto__":1}}`)]
-  ])("make up %s again", (_name, value) => {
+  ])("reassemble to %s", (_name, value) => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
   })
 
@@ -57,7 +57,7 @@ describe("the pieces of a document", () => {
 })
 
 describe("a document above 1 MiB", () => {
-  it.live("is read as a short one is, in another thread", () =>
+  it.live("is read like a short document, in another thread", () =>
     Effect.gen(function* () {
       expect(large.length).toBeGreaterThan(longestReadHere)
       const expected = parseState(large)
@@ -110,7 +110,7 @@ describe("a document that is nested too deep", () => {
     })
   )
 
-  it.live("is refused whatever kind it is read as", () =>
+  it.live("is refused as every kind of document", () =>
     Effect.gen(function* () {
       const closed = bytesOf(`${"[".repeat(2000)}${"]".repeat(2000)}`)
       for (const kind of ["json", "state", "plan", "outputs", "providers", "resource", "instance", "texts"] as const) {

@@ -82,7 +82,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("truncates the state that would show what it has created: the created resources are listed", () =>
+  live("truncates the state after a creation: the created resources are listed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("swaps the state for a different one, an older one, or a link: rejected", () =>
+  live("swaps the state for a different state, an older state, or a link: rejected", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -179,7 +179,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("ignores a cancel: after the grace period the sandbox is killed and the state is kept", () =>
+  live("ignores a cancellation: after the grace period the sandbox is killed and the state is kept", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -202,7 +202,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("has done everything when the signal arrives: the apply succeeds with all Outputs", () =>
+  live("has finished everything when the signal arrives: the apply succeeds with all Outputs", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

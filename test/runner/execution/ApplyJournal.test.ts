@@ -80,7 +80,7 @@ const cases: ReadonlyArray<readonly [name: string, messages: ReadonlyArray<ToolM
   ]
 ]
 
-describe("what an apply may have created", () => {
+describe("objects that an apply may have created", () => {
   for (const [name, messages, expected] of cases) {
     it.live(name, () =>
       Effect.gen(function* () {
@@ -105,7 +105,7 @@ describe("what an apply may have created", () => {
     possiblyCreated: ["b"]
   })
 
-  it.live("includes completed resources that the remaining state does not show", () =>
+  it.live("include completed resources that are missing from the remaining state", () =>
     Effect.sync(() => {
       const journal = journalOf("demo_note.a", "a-1")
       expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
@@ -118,7 +118,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("uses the addresses that the tool reports", () =>
+  it.live("use the addresses that the tool reports", () =>
     Effect.sync(() => {
       for (const [address, more, inModule] of [
         ["demo_note.a[0]", { index_key: 0 }, {}],
@@ -130,7 +130,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("finds the object of a hidden instance key", () =>
+  it.live("include the object of a hidden instance key", () =>
     Effect.sync(() => {
       const key = Redacted.make("address-key")
       const address = `module.m["eu"].demo_note.a["${hiddenKey("address-key", "alice")}"]`
@@ -154,7 +154,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("reveals nothing about an encrypted state", () =>
+  it.live("are unknown for an encrypted state", () =>
     Effect.sync(() => {
       const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
       const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))

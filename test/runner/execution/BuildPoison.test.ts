@@ -60,8 +60,8 @@ const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["echo x > a.auto.tfvars.json", ["a.auto.tfvars.json"]]
 ]
 
-describe("a build that means harm", () => {
-  live("cannot change by an output what the tool does with the reviewed module", () =>
+describe("a malicious build", () => {
+  live("cannot change the tool's work with the reviewed module through an output", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -76,7 +76,7 @@ describe("a build that means harm", () => {
     })
   )
 
-  live("leaves nothing outside of its outputs to the plan, and no process that changes them later", () =>
+  live("passes nothing except its outputs to the plan, and no process that changes them later", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -68,6 +68,6 @@ const crash = (isolation: "auto" | "off") =>
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
 describe("after the service has been killed in the middle of an apply", () => {
-  it.live("in the sandbox: nothing keeps running, and everything is found again", () => crash("auto"), 60_000)
+  it.live("in the sandbox: nothing continues to run, and everything is found again", () => crash("auto"), 60_000)
   it.live("as plain processes: any still running are killed first", () => crash("off"), 60_000)
 })

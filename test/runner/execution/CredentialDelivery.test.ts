@@ -79,7 +79,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("a configuration without a Connection does not inherit another's credentials", () => {
+  test("a configuration without a Connection does not inherit another configuration's credentials", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") } }),
       tuple({ alias: "anonymous", connection: undefined })

@@ -69,7 +69,7 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
   return { mirror: { path: mirror, required: true as const }, script }
 }
 
-describe("a hostile provider beside another Workspace's Run", () => {
+describe("a hostile provider during another Workspace's Run", () => {
   /** What the plugin could do at a level, beside a Run of another Workspace that waits in its plan. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
@@ -124,12 +124,12 @@ describe("a hostile provider beside another Workspace's Run", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
   for (const level of levels) {
-    it.live(`reads and changes nothing of it: ${level}, where it works`, () =>
+    it.live(`can read and change nothing of it: ${level}, where it works`, () =>
       couldAt(level, (could) => expect(could).toEqual([]))
     )
   }
 
-  it.live("reads and changes nearly everything at process, so these attempts can succeed", () =>
+  it.live("can read and change nearly everything at process, which proves the attempts", () =>
     couldAt("process", (could) => {
       expect(could.length).toBeGreaterThan(7)
       expect(could).toEqual(

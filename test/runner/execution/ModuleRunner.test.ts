@@ -225,7 +225,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("explains what is wrong with a module through its diagnostics", () =>
+  live("explains the faults of a module through its diagnostics", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

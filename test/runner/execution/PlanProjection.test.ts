@@ -103,7 +103,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("shows what is imported and under which id, what moves from where, and which attribute forces a replacement", () => {
+  test("shows imports with their ids, moves with both addresses, and the attribute that forces a replacement", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),
@@ -129,7 +129,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("Outputs: sensitive and unknown ones have no value, unchanged ones are planned but not changes", () => {
+  test("Outputs: sensitive and unknown Outputs have no value, unchanged Outputs are planned but are no changes", () => {
     const plan = planOf({
       output_changes: {
         plain: { actions: ["update"], before: 1, after: { a: 1 }, after_unknown: { b: true }, after_sensitive: false },
@@ -156,7 +156,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
   })
 
-  test("keeps a deposed object apart from the live one at its address, and reports a tainted one", () => {
+  test("separates a deposed object from the live object at its address, and reports a tainted object", () => {
     const plan = planOf({
       resource_changes: [
         change(["delete"]),
@@ -203,7 +203,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("an Output is sensitive on the sides that the state and the module mark, whichever mark the tool gives both", () => {
+  test("an Output is sensitive on the sides that the state and the module mark, regardless of the tool's common mark", () => {
     const both = { before_sensitive: true, after_sensitive: true }
     const plan = planOf({
       output_changes: {
@@ -295,7 +295,7 @@ describe("maskValue", () => {
   }
   type Json = Parameters<typeof maskValue>[0]
 
-  test("no marked leaf is ever shown; every other one is", () => {
+  test("a marked leaf is never shown; every other leaf is", () => {
     fc.assert(
       fc.property(tree, fc.boolean(), (root, asList) => {
         const hidden: Array<string> = []

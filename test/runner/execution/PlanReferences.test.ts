@@ -41,8 +41,8 @@ const root: PlannedModule = {
 
 const of = planReferences(root)
 
-describe("what an attribute is computed from", () => {
-  test("follows inputs, resources, modules and repetitions, and reports where it cannot", () => {
+describe("the references of an attribute", () => {
+  test("follow inputs, resources, modules and repetitions, and report where they cannot", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
       { attribute: "computed" },
@@ -57,7 +57,7 @@ describe("what an attribute is computed from", () => {
     ])
   })
 
-  test("for an instance in a module, includes what determines the number of instances", () => {
+  test("include, for an instance in a module, the cause of the number of instances", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }
@@ -69,12 +69,12 @@ describe("what an attribute is computed from", () => {
     ])
   })
 
-  test("is unknown for a resource outside the configuration", () => {
+  test("are unknown for a resource outside the configuration", () => {
     expect(of("demo.gone", ["name"])).toBeUndefined()
     expect(planReferences(undefined)("demo.plain", ["own"])).toBeUndefined()
   })
 
-  test("stays bounded in a diamond of modules", () => {
+  test("remain limited in a diamond of modules", () => {
     const layer = (depth: number): PlannedModule => ({
       outputs: {
         out: { expression: depth === 0 ? refers("var.in") : refers("module.a.out", "module.b.out", "var.in") }

@@ -49,7 +49,7 @@ const toolLines = (plan: PlanOutcome): ReadonlyArray<string> => {
 
 const module = (...parts: ReadonlyArray<string>): Tree => ({ "main.tf": parts.join("\n") })
 
-describe.skipIf(Bun.which("terraform") === null)("A plan of the real tool", () => {
+describe.skipIf(Bun.which("terraform") === null)("a plan of the real tool", () => {
   const applied = Effect.fnUntraced(function* (folder: string, tree: Tree, more: Partial<Placed<PlanJob>> = {}) {
     const runner = yield* TestRunner
     const job = planJob(folder, tree, more)
@@ -61,7 +61,7 @@ describe.skipIf(Bun.which("terraform") === null)("A plan of the real tool", () =
   const inFolder = <E>(body: (folder: string) => Effect.Effect<unknown, E, TestRunner>) =>
     Effect.flatMap(temporaryFolder, body).pipe(Effect.provide(runnerWith({})))
 
-  it.live("has deposed, tainted, moved and forgotten objects as the tool describes them", () =>
+  it.live("contains deposed, tainted, moved and forgotten objects like the tool's description", () =>
     inFolder((folder) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -115,56 +115,54 @@ describe.skipIf(Bun.which("terraform") === null)("A plan of the real tool", () =
     )
   )
 
-  it.live(
-    "an Output that loses its mark is not kept private by its own earlier value; one that repeats a secret is",
-    () =>
-      inFolder((folder) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const output = (name: string, value: string, sensitive: boolean) =>
-            `output "${name}" {
+  it.live("an Output that loses its mark is private only if it repeats another secret, not its own earlier value", () =>
+    inFolder((folder) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const output = (name: string, value: string, sensitive: boolean) =>
+          `output "${name}" {
             value     = ${value}
             sensitive = ${sensitive}
           }`
-          const variable = `variable "key" {
+        const variable = `variable "key" {
           type      = string
           sensitive = true
         }`
-          const variables = { key: { value: Redacted.make("the-secret-key"), sensitive: true } }
-          const tree = (sensitive: boolean) =>
-            module(
-              variable,
-              output("own", `"its-earlier-value"`, sensitive),
-              output("other", `"its-earlier-value"`, true),
-              output("lone", `"a-lone-value"`, sensitive),
-              output("key", sensitive ? "var.key" : "nonsensitive(var.key)", sensitive),
-              output("plain", `"a-plain-value"`, !sensitive),
-              output("gone", `"a-gone-value"`, true)
-            )
-          const { state } = yield* applied(folder, tree(true), { variables })
-          const job = planJob(folder, tree(false), { variables, state })
-          const plan = yield* runner.plan(job, recorder().sink)
-          const privacy = plan.plannedOutputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()
-          // Another Output still marks the value of `own`.
-          expect(privacy).toEqual([
-            ["gone", true],
-            ["key", true],
-            ["lone", false],
-            ["other", true],
-            ["own", true],
-            ["plain", true]
-          ])
-          const reasons = plan.outputChanges.map(({ name, reason }) => [name, reason]).toSorted()
-          expect(reasons).toEqual([
-            ["key", "holds_secret"],
-            ["lone", undefined],
-            ["own", "holds_secret"],
-            ["plain", undefined]
-          ])
-          expect(JSON.stringify(plan.outputChanges)).not.toContain('value"')
-          const { outputs } = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
-          expect(outputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()).toEqual(privacy)
-        })
-      )
+        const variables = { key: { value: Redacted.make("the-secret-key"), sensitive: true } }
+        const tree = (sensitive: boolean) =>
+          module(
+            variable,
+            output("own", `"its-earlier-value"`, sensitive),
+            output("other", `"its-earlier-value"`, true),
+            output("lone", `"a-lone-value"`, sensitive),
+            output("key", sensitive ? "var.key" : "nonsensitive(var.key)", sensitive),
+            output("plain", `"a-plain-value"`, !sensitive),
+            output("gone", `"a-gone-value"`, true)
+          )
+        const { state } = yield* applied(folder, tree(true), { variables })
+        const job = planJob(folder, tree(false), { variables, state })
+        const plan = yield* runner.plan(job, recorder().sink)
+        const privacy = plan.plannedOutputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()
+        // Another Output still marks the value of `own`.
+        expect(privacy).toEqual([
+          ["gone", true],
+          ["key", true],
+          ["lone", false],
+          ["other", true],
+          ["own", true],
+          ["plain", true]
+        ])
+        const reasons = plan.outputChanges.map(({ name, reason }) => [name, reason]).toSorted()
+        expect(reasons).toEqual([
+          ["key", "holds_secret"],
+          ["lone", undefined],
+          ["own", "holds_secret"],
+          ["plain", undefined]
+        ])
+        expect(JSON.stringify(plan.outputChanges)).not.toContain('value"')
+        const { outputs } = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
+        expect(outputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()).toEqual(privacy)
+      })
+    )
   )
 })

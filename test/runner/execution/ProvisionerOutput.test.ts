@@ -152,7 +152,7 @@ const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("a line that shows the beginning of a secret", () => {
-  live("delays only its own resource, and is released when a cancel stops the tool", () =>
+  live("delays only its own resource, and is released when a cancellation stops the tool", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -189,7 +189,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("a cancel stops gracefully: the state contains what was created", () =>
+  it.live("a cancellation stops gracefully: the state contains the created resources", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -214,7 +214,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("after a sudden crash, the folder still shows what was created and what may have been", () =>
+  it.live("after a crash, the folder still shows created resources and possibly created resources", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -16,7 +16,7 @@ const cases: ReadonlyArray<readonly [title: string, files: Readonly<Record<strin
   ["a state", { ...opened, "checkpoint.tfstate": "{}" }, false]
 ]
 
-describe("what a run folder reveals about whether its tool was started", () => {
+describe("evidence in a run folder that its tool was started", () => {
   for (const [title, files, proven] of cases) {
     it.live(title, () =>
       Effect.gen(function* () {

@@ -82,7 +82,7 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
   return refused
 })
 
-describe("An apply with providers", () => {
+describe("an apply with providers", () => {
   for (const form of ["packed", "unpacked"] as const)
     it.live(`uses the packages that its plan installed from ${form} ones, without installing again`, () =>
       afterPlan(
@@ -131,7 +131,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("installs what is not kept, and keeps it then", () =>
+  it.live("installs missing packages, and then keeps them", () =>
     afterPlan(({ apply, cacheFolder }) =>
       Effect.gen(function* () {
         rmSync(cacheFolder, { recursive: true })
@@ -144,8 +144,8 @@ describe("An apply with providers", () => {
   )
 })
 
-describe("A package that one Run has installed", () => {
-  it.live("is there for the next plan with that lock in its Workspace, even if its source is broken", () =>
+describe("a package that one Run has installed", () => {
+  it.live("is available to the next plan with that lock in its Workspace, even if its source is broken", () =>
     afterPlan(({ again, plan, source }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -193,7 +193,7 @@ describe("A package that one Run has installed", () => {
     )
 })
 
-describe("A package that unpacks to more than a Run may write", () => {
+describe("a package that unpacks to more than a Run may write", () => {
   const folderBytes = 64 * 1024 ** 2
   const limits = { ...defaultSandboxSettings.limits, folderBytes }
   const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
@@ -278,7 +278,7 @@ describe("A package that unpacks to more than a Run may write", () => {
   )
 })
 
-describe("The provider store", () => {
+describe("the provider store", () => {
   const withPackage = <E>(body: (folder: string, installed: string) => Effect.Effect<void, E, Scope.Scope>) =>
     Effect.flatMap(temporaryFolder, (folder) => {
       const installed = join(folder, "installed")
@@ -293,7 +293,7 @@ describe("The provider store", () => {
     .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)
     .digest("base64")}`
 
-  it.live("gives a package only to the Workspace that installed it, by its hash", () =>
+  it.live("returns a package only to the Workspace that installed it, by its hash", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -315,7 +315,7 @@ describe("The provider store", () => {
     )
   )
 
-  it.live("refuses what the Run could still change from outside, or that leads elsewhere", () =>
+  it.live("refuses packages that the Run could still change, or that lead elsewhere", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const store = providerStore(join(folder, "cache"), "ws_one")
@@ -330,7 +330,7 @@ describe("The provider store", () => {
     )
   )
 
-  it.live("forgets at a start what earlier releases stored by name, and keeps its packages", () =>
+  it.live("removes packages of earlier releases at a start, and keeps its own", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -345,7 +345,7 @@ describe("The provider store", () => {
   )
 })
 
-describe("A lock", () => {
+describe("a lock", () => {
   const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
   const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
 

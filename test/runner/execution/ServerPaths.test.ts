@@ -79,7 +79,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("are recognised through links, and learned while the Run is executing", () =>
+  it.live("are recognised through links, and added while the Run is executing", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "real", "runs"), { recursive: true })
@@ -106,8 +106,8 @@ const levels: ReadonlyArray<readonly [name: string, settings: Partial<SandboxSet
 const accepted = Effect.map(Sandbox, ({ status }) => status.accepted)
 
 for (const [name, settings] of levels) {
-  describe(`no path on this machine is shown: ${name}`, () => {
-    it.live("by a tool failure whose diagnostic names files", () =>
+  describe(`a path on this machine is never shown: ${name}`, () => {
+    it.live("in a tool failure whose diagnostic contains files", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -147,7 +147,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("by the reviewed values in a plan", () =>
+    it.live("in the reviewed values of a plan", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -167,7 +167,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("by the output of a provider that crashes", () =>
+    it.live("in the output of a provider that crashes", () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const folder = yield* temporaryFolder
@@ -194,7 +194,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("by a tool that dies with a stack trace", () =>
+    it.live("in a tool's stack trace", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const data = `/var/lib/service-data`

@@ -22,8 +22,8 @@ const twoRuns = Effect.gen(function* () {
   return { job, first, second, isLinked: insideRoot(first) === first }
 })
 
-describe("a Capsule's own path, where sandboxes have no file system", () => {
-  it.live("leads to the Run that holds it, has a random name, and is gone afterwards", () =>
+describe("a Capsule's stable path, in sandboxes without a file system", () => {
+  it.live("leads to its current Run, has a random name, and is gone afterwards", () =>
     Effect.gen(function* () {
       const { first, isLinked, job, second } = yield* twoRuns
       expect(isLinked).toBe(true)
@@ -39,7 +39,7 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("is held by one Run at a time, and a cancelled wait does not keep it", () =>
+  it.live("belongs to one Run at a time, and a cancelled wait does not take it", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -70,7 +70,7 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("is never taken from another user's file, and the refusal names it", () =>
+  it.live("never replaces another user's file, and the refusal shows it", () =>
     Effect.gen(function* () {
       const { first, job } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -98,7 +98,7 @@ describe("a Capsule's own path, where sandboxes have no file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("is not taken from another service with the same keys, whose Run goes on at it", () =>
+  it.live("is not taken from another service with the same keys, whose Run continues to use it", () =>
     Effect.gen(function* () {
       const { first, job } = yield* twoRuns
       const elsewhere = yield* temporaryFolder

@@ -89,7 +89,7 @@ test.each([
   // Anything that a data source marks as sensitive is a secret of the state too.
   `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
     "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
-])("it says the same when it is read part by part: %s", async (document) => {
+])("is the same when it is read part by part: %s", async (document) => {
   const [whole, parts] = await Promise.all(ways.map((way) => read(spelled(document), way)))
   expect(Option.isSome(whole ?? Option.none())).toBe(true)
   const shown = (found: typeof whole) =>

@@ -107,7 +107,7 @@ describe("a state that is only scanned", () => {
   })
 
   test.each([`{${head}, "serial": 7}`, `{${head}, "lineage": "other"}`, resource(', "mode": "data"')])(
-    "is none when it says twice what it is: %s",
+    "is no state if it contains its identity twice: %s",
     async (content) => {
       expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
     }

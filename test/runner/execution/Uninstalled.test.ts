@@ -38,7 +38,7 @@ afterAll(dispose)
 const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
-describe("A module with nothing to install", () => {
+describe("a module with nothing to install", () => {
   live("is planned, applied, planned again and destroyed without installing anything", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
@@ -73,7 +73,7 @@ describe("A module with nothing to install", () => {
     })
   )
 
-  live("is refused by the tool when the scan was wrong about it, before anything is planned", () =>
+  live("is refused by the tool if the scan was wrong, before anything is planned", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -131,7 +131,7 @@ describe("A module with nothing to install", () => {
     })
   )
 
-  it.live("is distinguished from one with a provider, whose plugin keeps its own collector", () =>
+  it.live("is distinguished from a module with a provider, whose plugin keeps its own collector", () =>
     onStage(({ job, folder }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -63,7 +63,7 @@ describe("addresses", () => {
     })
   )
 
-  it.live("an address that does not respond is skipped in favour of the next one", () =>
+  it.live("an address that does not respond is skipped in favour of the next address", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

@@ -22,7 +22,7 @@ test("a commit's author, committer and co-authors, in lower case and without dup
   expect(commitAuthors(bytes)).toEqual(["ada@example.com", "bob@example.com", "cy@example.com"])
 })
 
-test("a commit that names nobody readable has no authors", () => {
+test("a commit without readable addresses has no authors", () => {
   expect(commitAuthors(commit(tree, "author nobody", "", "author X <x@example.com> 1 +0000"))).toEqual([])
   expect(commitAuthors(commit(tree, "author Nobody <> 1700000000 +0000"))).toEqual([])
 })

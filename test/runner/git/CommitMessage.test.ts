@@ -60,7 +60,7 @@ test("a signature cannot name another author", () => {
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a message is decoded with the encoding named by the commit, or as UTF-8 if that encoding is unknown", () => {
+test("a message is decoded with the commit's encoding, or as UTF-8 if that encoding is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")
@@ -78,6 +78,6 @@ test.each([
   "gbk",
   "gb18030",
   "big5"
-])("a message in %s is read", (label) => {
+])("a message in %s is decoded", (label) => {
   expect(describeCommit(commit("Fix", [...header, `encoding ${label}`])).title).toBe("Fix")
 })

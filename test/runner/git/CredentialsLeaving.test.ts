@@ -193,8 +193,8 @@ describe("credentials are sent only to their own origins", () => {
       )
 })
 
-describe("what a process receives", () => {
-  it.effect("keeps its origins, and reveals its secret to no one else", () =>
+describe("the credentials that a process receives", () => {
+  it.effect("keep their origins, and reveal their secret to no one else", () =>
     Effect.gen(function* () {
       const credentials = credentialsFor("https://git.example.com/team/")
       const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)

@@ -59,7 +59,7 @@ describe("hostile Git servers", () => {
       })
     )
 
-  it.live("a web page, plain files and other types are named as what they are", () =>
+  it.live("a web page, plain files and other types are reported with their type", () =>
     Effect.gen(function* () {
       const answers = [
         ["text/html; charset=utf-8", "a web page (HTML)"],
@@ -94,7 +94,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a server that asks to wait is asked once more after that time, and never a third time", () =>
+  it.live("a server with a retry time receives one more request after that time, and never a third", () =>
     Effect.gen(function* () {
       for (const status of [429, 503]) {
         /** Asks to wait this many times, then answers. */
@@ -116,7 +116,7 @@ describe("hostile Git servers", () => {
   )
 
   it.live(
-    "a server that asks to wait longer than a request may last is not asked again, and the error names the time",
+    "a server with a longer retry time than the limit receives no other request, and the error contains the time",
     () =>
       Effect.gen(function* () {
         const later = new Date(Date.now() + 3_600_000).toUTCString()
@@ -160,7 +160,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("protocol v0: an empty repository and a SHA-256 repository are named as such", () =>
+  it.live("protocol v0: an empty repository and a SHA-256 repository are reported as such", () =>
     Effect.gen(function* () {
       const start = listing.slice(0, 2)
       const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)

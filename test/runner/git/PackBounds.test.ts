@@ -96,7 +96,7 @@ describe("a pack is refused while it is unpacked", () => {
   )
 
   for (const [way, native] of ways)
-    it.live(`an object that unpacks to two gibibytes and states ten bytes, by ${way}`, () =>
+    it.live(`an object that unpacks to two gibibytes with a size of ten bytes, by ${way}`, () =>
       Effect.gen(function* () {
         const bytes = pack([object(kinds.blob, 10, packedZeros(gigabytes))])
         const { outcome, most } = yield* syncFrom(native, bytes)
@@ -136,7 +136,7 @@ describe("a pack is refused while it is unpacked", () => {
     )
 })
 
-describe("the bounds of a pack", () => {
+describe("the limits of a pack", () => {
   const exceeded = (bytes: Buffer, bounds: Partial<ReturnType<typeof packBounds>> = {}) =>
     Effect.promise(() => refusedPack(bytes, { ...packBounds(limits), ...bounds }))
 
@@ -157,7 +157,7 @@ describe("the bounds of a pack", () => {
     })
   )
 
-  it.live("what many deltas rebuild from one small object", () =>
+  it.live("the total that many deltas rebuild from one small object", () =>
     Effect.gen(function* () {
       const base = stored(kinds.blob, Buffer.alloc(60_000, 1))
       const copies = Array.from({ length: 1000 }, () => ({ bytes: 60_000 }))
@@ -173,7 +173,7 @@ describe("the bounds of a pack", () => {
     })
   )
 
-  it.live("a chain of deltas is as long as Git writes it, and no longer", () =>
+  it.live("a chain of deltas has at most Git's own length", () =>
     Effect.gen(function* () {
       const chain = (length: number) => {
         const objects = [stored(kinds.blob, Buffer.alloc(100, 1))]

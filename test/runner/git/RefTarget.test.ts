@@ -6,7 +6,7 @@ import { refTarget } from "../../../runner/git/RefTarget.ts"
 const accepted = (text: string) => Result.match(parseGitRef(text), { onSuccess: String, onFailure: () => undefined })
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
-describe("GitRef", () => {
+describe("a GitRef", () => {
   for (const text of [
     "HEAD",
     "main",
@@ -56,7 +56,7 @@ describe("GitRef", () => {
   ])
     test(`refuses ${JSON.stringify(text.slice(0, 40))}`, () => expect(Result.isFailure(parseGitRef(text))).toBe(true))
 
-  test("knows what to request", () => {
+  test("determines the prefixes to request", () => {
     const target = (text: string) => Result.map(parseGitRef(text), refTarget)
     expect(target("HEAD")).toEqual(Result.succeed({ _tag: "head" }))
     expect(target(commit)).toEqual(Result.succeed({ _tag: "commit", commit }))

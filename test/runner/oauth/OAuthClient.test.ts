@@ -93,7 +93,7 @@ it.live("plain http and private addresses are accepted only for origins that the
   })
 )
 
-it.live("a server that is unreachable, or cannot revoke, is distinguished from one that refuses", () =>
+it.live("a server that is unreachable, or cannot revoke, is distinguished from a server that refuses", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at("http://127.0.0.1:1"), ["http://127.0.0.1:1"])).toContain("unreachable")

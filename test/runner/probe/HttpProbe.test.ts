@@ -28,7 +28,7 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
   )
 
 describe("an address requested after an apply", () => {
-  it.live("is refused wherever Git would be: no connection is made", () =>
+  it.live("is refused like an address for Git: no connection is made", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {

@@ -11,8 +11,8 @@ const keyed = (addressKey: string, users: ReadonlyArray<string>) => {
 }
 const [alice, bob] = ["alice-secret", "bob-secret"]
 
-describe("A secret instance key in an address", () => {
-  test("is the same for any order of the secrets, and another one for another secret or another Capsule", () => {
+describe("a secret instance key in an address", () => {
+  test("is the same for any order of the secrets, and differs between secrets and between Capsules", () => {
     const address = (key: string) => `module.u["${key}"].terraform_data.t["eu"]`
     const shown = keyed("one", [alice, bob]).address(address(alice))
     expect(shown).toMatch(/^module\.u\["\[redacted key [0-9a-f]{12}\]"\]\.terraform_data\.t\["eu"\]$/)
@@ -21,14 +21,14 @@ describe("A secret instance key in an address", () => {
     expect(keyed("two", [alice, bob]).address(address(alice))).not.toBe(shown)
   })
 
-  test("hides all of a key that contains a secret, so that two such keys differ", () => {
+  test("is hidden entirely, so that two such keys differ", () => {
     const redactor = keyed("one", [alice])
     const [first, second] = [`x.y["a-${alice}"]`, `x.y["b-${alice}"]`].map((address) => redactor.address(address))
     expect(first).not.toBe(second)
     expect(first).not.toContain("a-")
   })
 
-  test("is the same as the tool quotes it and as a state does", () => {
+  test("is the same in the tool's quoting and in a state's", () => {
     expect(hiddenKey("one", "a$${b}")).toBe(hiddenKey("one", "a${b}"))
     expect(hiddenKey("one", String.raw`a\u0062\"`)).toBe(hiddenKey("one", String.raw`ab\"`))
     expect(hiddenKey("one", "$a")).not.toBe(hiddenKey("one", "$$a"))

@@ -54,7 +54,7 @@ describe("a secret spread across several lines", () => {
     })
   }
 
-  test("base64 in lines of any length reveals nothing, however the secret is aligned", () => {
+  test("base64 in lines of any length reveals nothing, at every alignment of the secret", () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const encoded = Buffer.from(`${before}${secret}`).toString("base64")
       for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
@@ -131,7 +131,7 @@ describe("a secret spread across several lines", () => {
 describe("text that is held back", () => {
   const target = redactor(secret)
 
-  test("is the line that shows six characters of a secret, and nothing else", () => {
+  test("is only the line that shows six characters of a secret", () => {
     const stream = target.lines()
     expect(stream.push(["plain", `x ${secret.slice(0, 5)}`])).toEqual(["plain", `x ${secret.slice(0, 5)}`])
     expect(stream.push([`x ${secret.slice(0, 6)}`])).toEqual([])

@@ -18,7 +18,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("makes visible what would overwrite, hide or reorder text", () => {
+  test("makes overwriting, hiding and reordering characters visible", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")

@@ -159,7 +159,7 @@ const planOf = (resources: OrdinaryModule["resources"]): PlanDocument => ({
 })
 
 describe("ordinary modules with structured secrets", () => {
-  test("are twenty", () => expect(Object.keys(modules)).toHaveLength(20))
+  test("number twenty", () => expect(Object.keys(modules)).toHaveLength(20))
 
   for (const [name, { resources, secret, type }] of Object.entries(modules)) {
     test(`show addresses, verbs, types and policies: ${name}`, () => {

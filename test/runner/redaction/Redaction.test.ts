@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const secret = (origin: string, text: string) => ({ origin, value: Redacted.make(text) })
 
 describe("redaction in a separate thread", () => {
-  it.live("hides strings, values and streams, and learns secrets added later", () =>
+  it.live("hides strings, values and streams, and applies secrets added later", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const redactor = yield* redaction.redactor([secret("env.TOKEN", "first-secret")])

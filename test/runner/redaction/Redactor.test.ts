@@ -61,7 +61,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`hides the secret spelled as ${name}, wherever the text is split`, () => {
+    test(`hides the secret spelled as ${name}, regardless of how the text is split`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)
@@ -136,7 +136,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("does not merge a certain match with one that the next character may invalidate", () => {
+  test("does not merge a certain match with a match that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
@@ -170,7 +170,7 @@ describe("Redactor", () => {
     expect(stream.end()).toBe("ts")
   })
 
-  test("learns secrets while a stream is open", () => {
+  test("applies secrets that are added while a stream is open", () => {
     const target = redactor("first-secret")
     const stream = target.stream()
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} second-secret\n`)

@@ -18,13 +18,13 @@ const serviceAccount = {
   nested: [{ pin_token: 4711471, secret: "pw" }]
 }
 
-test("a number of a JSON credential is hidden with every digit it is written with", () => {
+test("a number of a JSON credential is hidden with all its digits", () => {
   const file = '{"pin":12345678901234567891,"rate":12345678901234.123456,"small":1234567.50}'
   for (const digits of ["12345678901234567891", "12345678901234.123456", "1234567.50", "1234567.5"])
     expect(hides(file, digits)).toBe(true)
 })
 
-describe("the parts of a credential that are secrets in their own right", () => {
+describe("the parts of a credential that are themselves secrets", () => {
   test("every string and number of a JSON credential file, under any name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)

@@ -102,7 +102,7 @@ it.effect("scopes outside the catalogue are refused for every caller", () =>
 
 const extension = (scope: string) => ({ scope, label: { ja: scope, en: scope }, description: { ja: scope, en: scope } })
 
-it.effect("the catalogue offers the base scopes and what routes declare, never administration", () =>
+it.effect("the catalogue contains the base scopes and the scopes that routes declare, never administration", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     expect(
@@ -140,7 +140,7 @@ it.effect("a declared scope that acts inside a Workspace needs a token bound to 
   )
 )
 
-it.effect("a token is bound only to a Workspace its owner belongs to", () =>
+it.effect("a token can be bound only to a Workspace of its owner", () =>
   Effect.gen(function* () {
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
@@ -153,7 +153,7 @@ it.effect("a token is bound only to a Workspace its owner belongs to", () =>
   }).pipe(fresh)
 )
 
-it.effect("only an active account can be given a token", () =>
+it.effect("only an active account can receive a token", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { subject } = yield* newPerson("ann")

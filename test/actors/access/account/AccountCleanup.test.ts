@@ -14,7 +14,7 @@ const count = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("deletes what expired long ago, and nothing that is active or still needed", () =>
+it.effect("deletes long-expired records, and keeps active and needed records", () =>
   Effect.gen(function* () {
     const cleanup = yield* AccountCleanup
     const sessions = yield* Sessions

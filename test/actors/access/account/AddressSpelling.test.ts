@@ -24,7 +24,7 @@ const storeEarlier = Effect.fnUntraced(function* (subject: string, address: stri
 })
 
 describe("an address with a domain of another script", () => {
-  it.effect("is one account, however it is typed", () =>
+  it.effect("is one account in every spelling", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const bob = yield* users.create(serviceContext, { email: typed, isOperator: false })
@@ -58,7 +58,7 @@ describe("an address with a domain of another script", () => {
     }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("keeps its earlier spelling if another account has today's, and both are found", () =>
+  it.effect("keeps its earlier spelling if another account has the current spelling, and lookups find both", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const bob = yield* newPerson("bob")
@@ -69,7 +69,7 @@ describe("an address with a domain of another script", () => {
     }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("is found as an earlier release stored it, although no mail server takes it", () =>
+  it.effect("is found in the spelling of an earlier release, although no mail server accepts it", () =>
     Effect.gen(function* () {
       const bob = yield* newPerson("bob")
       yield* storeEarlier(bob.subject, "bob@ex_ample.com")

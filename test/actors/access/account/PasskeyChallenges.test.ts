@@ -4,7 +4,7 @@ import { claimedChallenge } from "../../../../actors/access/account/PasskeyChall
 const answer = (data: unknown) => Buffer.from(JSON.stringify(data)).toString("base64url")
 const challenge = "c".repeat(43)
 
-test("a response claims the challenge that it names", () => {
+test("a response claims the challenge that it contains", () => {
   expect(claimedChallenge(answer({ challenge, origin: "https://svc.example.com" }))).toBe(challenge)
   expect(claimedChallenge(answer({ challenge, crossOrigin: false }))).toBe(challenge)
 })

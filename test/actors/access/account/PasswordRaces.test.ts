@@ -41,7 +41,7 @@ const activation = (sql: SqlClient.SqlClient, subject: string) =>
 const lastTransaction = 2
 
 describe("a sign-in opens no session", () => {
-  tests.live("with a password that was replaced after it was compared", () =>
+  tests.live("with a password that was replaced after the comparison", () =>
     Effect.gen(function* () {
       const { email, subject } = yield* person("replaced")
       const next = yield* (yield* Passwords).hash(Redacted.make("the second password of this person"))
@@ -53,7 +53,7 @@ describe("a sign-in opens no session", () => {
     })
   )
 
-  tests.live("of an account that was locked after its password was compared", () =>
+  tests.live("for an account that was locked after the password comparison", () =>
     Effect.gen(function* () {
       const { email, subject } = yield* person("locked")
       const signIn = (yield* PasswordSignIn).signIn({ email, password, code: undefined })
@@ -74,7 +74,7 @@ describe("a sign-in opens no session", () => {
       expect(yield* sessionsOf(subject)).toEqual([])
     })
 
-  tests.live("and a session stays unconfirmed, without a second factor that was turned on meanwhile", () =>
+  tests.live("and a session stays unconfirmed without a second factor that was turned on in the meantime", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { subject } = yield* person("confirming")
@@ -89,11 +89,11 @@ describe("a sign-in opens no session", () => {
     })
   )
 
-  tests.live("without the second factor that was turned on after the code was asked for", () =>
+  tests.live("without the second factor if it was turned on after the request for a code", () =>
     turnedOn("factor", undefined)
   )
 
-  tests.live("with a made-up code that nobody compared, because the second factor was turned on afterwards", () =>
+  tests.live("with an unchecked code, because the second factor was turned on afterwards", () =>
     turnedOn("made-up", Redacted.make("000000"))
   )
 })

@@ -23,7 +23,7 @@ it.live("hashes with argon2id at the set cost and verifies only the same passwor
   })
 )
 
-it.live("for an unknown account, compares against a hash of the same cost that no password matches", () =>
+it.live("compares against a hash of the same cost for an unknown account", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     expect(yield* passwords.verify(secret("anything at all"), undefined)).toBe(false)
@@ -39,7 +39,7 @@ it.live("Unicode forms of one password are equivalent", () =>
   })
 )
 
-it.live("refuses passwords that are short, long, common or contain NUL, and quotes none of them", () =>
+it.live("refuses passwords that are short, long, common or contain NUL, without quoting them", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -60,7 +60,7 @@ it.live("refuses passwords that are short, long, common or contain NUL, and quot
   })
 )
 
-it.live("with eighteen running and waiting, further requests are told to retry later", () =>
+it.live("with eighteen requests running and waiting, further requests are refused with a time to retry", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

@@ -105,7 +105,7 @@ it.effect("a reset link sets a new password and revokes every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link names its account while it is valid, and afterwards reports only what it was for", () =>
+it.effect("a reset link shows its account while it is valid, and afterwards only its purpose", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
@@ -180,7 +180,7 @@ it.effect("a session is extended for 30 days with use, and its secret is not sto
   }).pipe(fresh)
 )
 
-it.effect("sign-in replaces the browser's session; people list and revoke only their own", () =>
+it.effect("sign-in replaces the browser's session; people list and revoke only their own sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -200,7 +200,7 @@ it.effect("sign-in replaces the browser's session; people list and revoke only t
   }).pipe(fresh)
 )
 
-it.effect("locking an account revokes its sessions immediately, and they do not come back", () =>
+it.effect("locking an account permanently revokes its sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const users = yield* Users
@@ -213,7 +213,7 @@ it.effect("locking an account revokes its sessions immediately, and they do not 
   }).pipe(fresh)
 )
 
-it.effect("a locked account is opened by no link, made before or after the lock, until it is unlocked", () =>
+it.effect("no link, made before or after a lock, opens a locked account until it is unlocked", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks
@@ -236,7 +236,7 @@ it.effect("a locked account is opened by no link, made before or after the lock,
   }).pipe(fresh)
 )
 
-it.effect("one address, one account", () =>
+it.effect("each address belongs to one account", () =>
   Effect.gen(function* () {
     const users = yield* Users
     yield* newPerson("ann")

@@ -41,6 +41,6 @@ test.each([
   ["is revoked", { revoked_at: at }],
   ["is of a suspended account", { user_status: "suspended" }],
   ["is known to another store", { elsewhere: 1 }]
-])("a token that %s serves nobody", (_name, different) => {
+])("a token that %s is refused", (_name, different) => {
   expect(Option.isNone(usableToken(row(different)))).toBe(true)
 })

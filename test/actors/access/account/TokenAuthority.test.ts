@@ -16,7 +16,7 @@ import { as, joinWorkspace, newPerson, newWorkspace } from "../../../support/Acc
 import { it } from "../../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the current-authority endpoint reports what the presented token may do, and changes nothing", () =>
+it.effect("the current-authority endpoint reports the authority of the presented token, and changes nothing", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const use = yield* TokenUse
@@ -44,7 +44,7 @@ it.effect("the current-authority endpoint reports what the presented token may d
   }).pipe(fresh)
 )
 
-it.effect("the current-authority endpoint refuses anything that is not a token, and a secret known to two stores", () =>
+it.effect("the current-authority endpoint refuses non-tokens, and a secret that two stores contain", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const accounts = yield* Accounts

@@ -9,7 +9,7 @@ import { as, newPerson, testAccounts } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 import { fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the inventory counts all tokens, pages by time then id, and marks its last page", () =>
+it.effect("the inventory counts all tokens, sorts pages by time then id, and marks its last page", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const ann = yield* newPerson("ann")
@@ -52,7 +52,7 @@ it.effect("the inventory counts all tokens, pages by time then id, and marks its
   }).pipe(fresh)
 )
 
-it.effect("a cursor is refused if it is malformed, foreign or from another list, or if its token is gone", () =>
+it.effect("a malformed or foreign cursor is refused, and so is a cursor of another list or a deleted token", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sql = yield* SqlClient.SqlClient

@@ -28,7 +28,7 @@ test("codes match RFC 4226, appendix D, and RFC 6238, appendix B, in six digits"
   for (const [seconds, code] of timed) expect(codeOf(secret, Math.floor(seconds / 30))).toBe(code)
 })
 
-test("a code is valid in its own half minute and the adjacent ones, and only if it is later than the last accepted one", () => {
+test("a code is valid in its own half minute and the adjacent half minutes, and only after the last accepted code", () => {
   const at = (step: number) => step * 30_000
   expect(stepOf(secret, codeOf(secret, 7), at(7), null)).toBe(7)
   expect(stepOf(secret, codeOf(secret, 7), at(7) + 29_999, null)).toBe(7)

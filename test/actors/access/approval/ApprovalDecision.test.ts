@@ -138,7 +138,7 @@ describe("an approval decision agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("another approval never invalidates an earlier one, and whatever the rule still lacks is reported as missing", () => {
+  test("another approval never invalidates an earlier one, and every unmet requirement is reported as missing", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
@@ -151,12 +151,12 @@ describe("an approval decision agrees with the model", () => {
   })
 })
 
-test("without a rule, the first approval is enough, no matter who gave it", () => {
+test("without a rule, the first approval by anybody is enough", () => {
   expect(decideApproval(facts([], [])).state).toBe("waiting")
   for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
 })
 
-test("somebody who approves twice counts once", () => {
+test("two approvals by one person count once", () => {
   const owner = {
     approver: subject("o"),
     kind: "person",
@@ -193,7 +193,7 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("if a commit's authors do not count, nobody counts while its authors are unknown", () => {
+test("if a commit's authors do not count, no approval counts while its authors are unknown", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
   expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(

@@ -52,7 +52,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("of the same moment keeps its place among the others", () =>
+  tests.live("keeps its place among approvals of the same moment", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("same-moment", pureModule)
@@ -67,7 +67,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by somebody whom no open rule requires is refused, and leaves no trace", () =>
+  tests.live("is refused without a trace if no open rule requires its approver", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin
@@ -124,7 +124,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by an automation member counts only for a rule that names automation", () =>
+  tests.live("by an automation member counts only for a rule that allows automation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("robot", pureModule)
@@ -139,7 +139,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("given before the rule existed counts for it, and rules bind only their Project and environment", () =>
+  tests.live("counts for a rule that is added later, and rules apply only in their Project and environment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { plan } = yield* planned("late", pureModule)

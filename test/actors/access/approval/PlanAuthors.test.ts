@@ -64,8 +64,8 @@ const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleI
   return yield* settled((yield* (yield* Capsules).plan(starter, capsuleId, undefined)).value.id)
 })
 
-describe("an author of a plan does not count where a rule wants somebody else", () => {
-  tests.live("whoever makes the automation that starts a plan, or mints its token, is an author", () =>
+describe("the author of a plan cannot approve it under a rule that requires somebody else", () => {
+  tests.live("the person who creates the automation that starts a plan, or its token, is an author", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("automation", pureModule)
       yield* someoneElse
@@ -100,7 +100,7 @@ describe("an author of a plan does not count where a rule wants somebody else", 
     })
   )
 
-  tests.live("in every kind of plan", () =>
+  tests.live("for every kind of plan", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -158,7 +158,7 @@ describe("an author of a plan does not count where a rule wants somebody else", 
     })
   )
 
-  tests.live("whoever turns on or last changes the auto-update that starts a plan is an author", () =>
+  tests.live("the person who turns on or last changes the auto-update that starts a plan is an author", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const capsules = yield* Capsules
@@ -206,8 +206,8 @@ describe("an author of a plan does not count where a rule wants somebody else", 
   )
 })
 
-describe("what an author changes between plan and approval", () => {
-  tests.live("an automation that an author made, or gave a token, is no second approver", () =>
+describe("changes by an author between plan and approval", () => {
+  tests.live("do not make an automation that an author created, or gave a token, a second approver", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("second", pureModule)
@@ -224,7 +224,7 @@ describe("what an author changes between plan and approval", () => {
     })
   )
 
-  tests.live("a team counts as it is now, but never by an automation of the author", () =>
+  tests.live("let current team members count, but never an automation of the author", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const teams = yield* Teams
@@ -244,7 +244,7 @@ describe("what an author changes between plan and approval", () => {
     })
   )
 
-  tests.live("rules and roles count as they are now: an owner who lowers a rule is shown in the activity", () =>
+  tests.live("apply current rules and roles: the activity records an owner who lowers a rule", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const rules = yield* ApprovalRules
@@ -261,7 +261,7 @@ describe("what an author changes between plan and approval", () => {
     })
   )
 
-  tests.live("without a rule one approval is enough, also that of the author", () =>
+  tests.live("without a rule one approval is enough, even an author's own", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("no-rule", pureModule)
       const maker = yield* admin

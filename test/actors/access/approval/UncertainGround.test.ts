@@ -65,7 +65,7 @@ const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: Re
 })
 
 describe("a plan over uncertain ground", () => {
-  tests.live("carries a diagnostic on top, and is approved only by whoever acknowledges its codes", () =>
+  tests.live("begins with a diagnostic, and requires an approver who acknowledges its codes", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -122,7 +122,7 @@ describe("a plan over uncertain ground", () => {
   )
 
   tests.live(
-    "is not applied if a state arrives between its approval and its apply, until somebody acknowledges that too",
+    "is not applied if a state arrives between its approval and its apply, until somebody acknowledges that state too",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -144,7 +144,7 @@ describe("a plan over uncertain ground", () => {
       })
   )
 
-  tests.live("lasts for possibly created objects until a later apply succeeds", () =>
+  tests.live("remains uncertain because of possibly created objects until a later apply succeeds", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

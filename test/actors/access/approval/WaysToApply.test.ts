@@ -45,7 +45,7 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   expect((yield* settled(value.id)).status).toBe("succeeded")
 })
 
-describe("every way to apply needs the approvals that the rules require", () => {
+describe("every path to an apply needs the approvals that the rules require", () => {
   tests.live("an install, by a person and by their token", () =>
     Effect.gen(function* () {
       yield* ruled()
@@ -103,7 +103,7 @@ describe("every way to apply needs the approvals that the rules require", () => 
     })
   )
 
-  tests.live("an auto-update waits, unless a rule names automation", () =>
+  tests.live("an auto-update waits unless a rule allows automation", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -143,7 +143,7 @@ describe("every way to apply needs the approvals that the rules require", () => 
 })
 
 // No other code creates an apply or uses a plan, including the operator's commands.
-tests.live("and only one place in the code creates an apply", () =>
+tests.live("only one function creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>
       readdirSync(room, { recursive: true, encoding: "utf8" }).flatMap((name) =>

@@ -25,13 +25,13 @@ test("an operator application receives all of the person's bindings, in policy o
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 
-test("a Capsule's application has what its Capsule declared, and that Capsule's own Interfaces", () => {
+test("a Capsule's application receives its declared Interfaces and the Capsule's own Interfaces", () => {
   expect(boundPermissions(ownerOf(own), use, policy)).toEqual(["own", "read"])
   expect(boundPermissions(ownerOf(consumer), use, policy)).toEqual(["consume", "read"])
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the current operator policy limits them, even after they have been delivered", () => {
+test("the current operator policy limits them, even after their delivery", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

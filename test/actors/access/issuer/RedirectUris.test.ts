@@ -7,7 +7,7 @@ test.each([
   "http://127.0.0.1:8080/callback",
   "http://[::1]/callback",
   "http://localhost:3000/callback"
-])("%s is registered for every type", (uri) => {
+])("%s is accepted for every type", (uri) => {
   expect([redirectUriFault(uri, "web"), redirectUriFault(uri, "native")]).toEqual([undefined, undefined])
 })
 

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test"
 import { isSubset, parseScopes } from "../../../../actors/access/issuer/Scopes.ts"
 
-test("a list holds its distinct scopes, in order", () => {
+test("a list contains its distinct scopes, in order", () => {
   expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
   expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
   expect(parseScopes("")).toEqual([])
   expect(parseScopes("api:things/read")).toEqual(["api:things/read"])
 })
 
-test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f"])("%p holds no scope", (text) => {
+test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f"])("%p contains no scope", (text) => {
   expect(parseScopes(text)).toBeUndefined()
 })
 

@@ -57,35 +57,37 @@ const held = Effect.gen(function* () {
 
 const claims = { sub: "somebody" }
 
-it.live("a new installation starts while its keys are generated; reading the key set or rotating waits for them", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const keys = yield* held
-    const first = yield* life(
-      folder,
-      Effect.gen(function* () {
-        const signing = yield* SigningKeys
-        yield* keys.begun
-        const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
-        const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
-        const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
-          startImmediately: true
-        })
-        expect(yield* stored).toEqual([])
-        expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
-        yield* keys.release
-        expect((yield* Fiber.join(asked)).length).toBe(4)
-        expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
-        expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
-        return yield* keyIds
-      }),
-      keys.layer
-    )
-    expect(first.length).toBe(4)
-    // An installation that has keys generates none.
-    const again = yield* held
-    expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
-  }).pipe(Effect.scoped)
+it.live(
+  "a new installation starts while its keys are generated; reads of the key set and rotations wait for the keys",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const keys = yield* held
+      const first = yield* life(
+        folder,
+        Effect.gen(function* () {
+          const signing = yield* SigningKeys
+          yield* keys.begun
+          const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
+          const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
+          const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
+            startImmediately: true
+          })
+          expect(yield* stored).toEqual([])
+          expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
+          yield* keys.release
+          expect((yield* Fiber.join(asked)).length).toBe(4)
+          expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
+          expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
+          return yield* keyIds
+        }),
+        keys.layer
+      )
+      expect(first.length).toBe(4)
+      // An installation that has keys generates none.
+      const again = yield* held
+      expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
+    }).pipe(Effect.scoped)
 )
 
 /**
@@ -116,7 +118,7 @@ const signedAhead = <A, E, R>(
     yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
 
-it.live("a signature made in a transaction before the keys are stored can be verified after the commit", () =>
+it.live("a signature from a transaction before the keys are stored can be verified after the commit", () =>
   signedAhead(
     Effect.succeed,
     Effect.fnUntraced(function* (ended) {
@@ -143,7 +145,7 @@ it.live("keys stored in a transaction that is rolled back are stored again later
   )
 )
 
-it.live("the next startup completes one that stopped before all its keys had been stored", () =>
+it.live("the next startup completes a startup that stopped before it stored all keys", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

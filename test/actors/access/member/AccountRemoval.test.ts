@@ -14,7 +14,7 @@ import { it } from "../../../support/Effect.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-it.effect("a deleted account can do nothing, is in no Workspace, and frees its address", () =>
+it.effect("a deleted account can do nothing, belongs to no Workspace, and frees its address", () =>
   Effect.gen(function* () {
     const removal = yield* AccountRemoval
     const users = yield* Users

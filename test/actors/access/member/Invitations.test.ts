@@ -59,7 +59,7 @@ it.effect("the secret is stored as a digest only", () =>
   }).pipe(fresh)
 )
 
-it.effect("who may invite with which role: an open link grants at most member, and only owners invite owners", () =>
+it.effect("an open link grants at most member, and only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -94,7 +94,7 @@ it.effect("who may invite with which role: an open link grants at most member, a
   }).pipe(fresh)
 )
 
-it.effect("an address with an account gets the same response as one without", () =>
+it.effect("an address with an account gets the same response as an address without an account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
@@ -134,7 +134,7 @@ it.effect("an invitation to an address can only be accepted by an account that h
   }).pipe(fresh)
 )
 
-it.effect("only a named account may accept, and it is not revealed to the inviter", () =>
+it.effect("only the invited account may accept, and the inviter cannot see it", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { member, secret } = yield* invite(of, of.owner, { subject: of.bob })
@@ -147,34 +147,32 @@ it.effect("only a named account may accept, and it is not revealed to the invite
   }).pipe(fresh)
 )
 
-it.effect(
-  "the inviter's rights are checked again: an invitation from somebody who has been demoted, removed or locked grants nothing",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* setting
-      const users = yield* Users
-      const members = yield* Members
-      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-      const { secret } = yield* invite(of, of.admin, {})
-      const now = code(accept(of.ann, secret))
-      yield* members.update(as(of.owner), scope, of.admin, { role: "member" })
-      expect(yield* now).toBe("failed_precondition")
-      yield* members.update(as(of.owner), scope, of.admin, { role: "admin" })
-      yield* members.remove(as(of.owner), scope, of.admin)
-      expect(yield* now).toBe("failed_precondition")
-      yield* members.update(as(of.owner), scope, of.admin, { status: "active" })
-      yield* users.setStatus(serviceContext, of.admin, "disabled")
-      expect(yield* now).toBe("failed_precondition")
-      yield* users.setStatus(serviceContext, of.admin, "active")
-      expect(yield* now).toBe("ok")
-      const asOwner = yield* invite(of, of.owner, { email: "ann@example.com", role: "owner" }).pipe(Effect.flip)
-      expect(asOwner.code).toBe("failed_precondition")
-      const forBob = yield* invite(of, of.owner, { subject: of.bob, role: "owner" })
-      yield* joinWorkspace(of.owner, of.id, (yield* newPerson("second")).subject, "owner")
-      yield* members.update(as(of.owner), scope, of.owner, { role: "admin" })
-      expect(yield* code(accept(of.bob, forBob.secret))).toBe("failed_precondition")
-      expect(yield* roleOf(of, of.bob)).toBeNull()
-    }).pipe(fresh)
+it.effect("an invitation grants nothing after its inviter has been demoted, removed or locked", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    const { secret } = yield* invite(of, of.admin, {})
+    const now = code(accept(of.ann, secret))
+    yield* members.update(as(of.owner), scope, of.admin, { role: "member" })
+    expect(yield* now).toBe("failed_precondition")
+    yield* members.update(as(of.owner), scope, of.admin, { role: "admin" })
+    yield* members.remove(as(of.owner), scope, of.admin)
+    expect(yield* now).toBe("failed_precondition")
+    yield* members.update(as(of.owner), scope, of.admin, { status: "active" })
+    yield* users.setStatus(serviceContext, of.admin, "disabled")
+    expect(yield* now).toBe("failed_precondition")
+    yield* users.setStatus(serviceContext, of.admin, "active")
+    expect(yield* now).toBe("ok")
+    const asOwner = yield* invite(of, of.owner, { email: "ann@example.com", role: "owner" }).pipe(Effect.flip)
+    expect(asOwner.code).toBe("failed_precondition")
+    const forBob = yield* invite(of, of.owner, { subject: of.bob, role: "owner" })
+    yield* joinWorkspace(of.owner, of.id, (yield* newPerson("second")).subject, "owner")
+    yield* members.update(as(of.owner), scope, of.owner, { role: "admin" })
+    expect(yield* code(accept(of.bob, forBob.secret))).toBe("failed_precondition")
+    expect(yield* roleOf(of, of.bob)).toBeNull()
+  }).pipe(fresh)
 )
 
 it.effect("it becomes invalid when it expires, is withdrawn or declined, and after a restore", () =>
@@ -240,24 +238,22 @@ it.effect("if two people accept at once, one wins; a simultaneous withdrawal lea
   }).pipe(fresh)
 )
 
-it.effect(
-  "a link kept from before a removal does not undo the removal, and an existing member does not use up a link",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* setting
-      const members = yield* Members
-      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-      yield* joinWorkspace(of.owner, of.id, of.bob)
-      const { secret } = yield* invite(of, of.owner, {})
-      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-      yield* TestClock.adjust("1 minute")
-      yield* members.remove(as(of.owner), scope, of.bob)
-      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-      yield* TestClock.adjust("1 minute")
-      yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
-      expect(yield* roleOf(of, of.bob)).toBe("viewer")
-      expect(yield* code(accept(of.ann, secret))).toBe("ok")
-    }).pipe(fresh)
+it.effect("an old link does not undo a removal, and an existing member does not use up a link", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    yield* joinWorkspace(of.owner, of.id, of.bob)
+    const { secret } = yield* invite(of, of.owner, {})
+    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+    yield* TestClock.adjust("1 minute")
+    yield* members.remove(as(of.owner), scope, of.bob)
+    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+    yield* TestClock.adjust("1 minute")
+    yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
+    expect(yield* roleOf(of, of.bob)).toBe("viewer")
+    expect(yield* code(accept(of.ann, secret))).toBe("ok")
+  }).pipe(fresh)
 )
 
 it.effect("inviting somebody again invalidates the earlier link, and inviting an active member is refused", () =>
@@ -281,27 +277,25 @@ it.effect("inviting somebody again invalidates the earlier link, and inviting an
   }).pipe(fresh)
 )
 
-it.effect(
-  "an invited person's placeholder subject can be used to withdraw the invitation, but not to change anything else",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* setting
-      const members = yield* Members
-      const acting = (subject: string) => ({ workspaceId: of.id, acting: { subject } })
-      const { member, secret } = yield* invite(of, of.owner, { email: "ann@example.com" })
-      const standIn = member?.subject ?? ""
-      expect(yield* code(members.update(as(of.owner), acting(of.owner), standIn, { role: "viewer" }))).toBe(
-        "failed_precondition"
-      )
-      yield* joinWorkspace(of.owner, of.id, of.bob)
-      expect(yield* code(members.remove(as(of.bob), acting(of.bob), standIn))).toBe("permission_denied")
-      expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("ok")
-      expect(yield* code(accept(of.ann, secret))).toBe("not_found")
-      expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("not_found")
-    }).pipe(fresh)
+it.effect("an invited person's placeholder subject can only withdraw the invitation", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const acting = (subject: string) => ({ workspaceId: of.id, acting: { subject } })
+    const { member, secret } = yield* invite(of, of.owner, { email: "ann@example.com" })
+    const standIn = member?.subject ?? ""
+    expect(yield* code(members.update(as(of.owner), acting(of.owner), standIn, { role: "viewer" }))).toBe(
+      "failed_precondition"
+    )
+    yield* joinWorkspace(of.owner, of.id, of.bob)
+    expect(yield* code(members.remove(as(of.bob), acting(of.bob), standIn))).toBe("permission_denied")
+    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("ok")
+    expect(yield* code(accept(of.ann, secret))).toBe("not_found")
+    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("not_found")
+  }).pipe(fresh)
 )
 
-it.effect("an archived Workspace invites and admits nobody", () =>
+it.effect("an archived Workspace sends and accepts no invitations", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const workspaces = yield* Workspaces

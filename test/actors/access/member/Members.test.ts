@@ -48,7 +48,7 @@ const handOver = (of: Team, acting: string, to: string) =>
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
-it.effect("lower roles and outsiders change nothing", () =>
+it.effect("lower roles and outsiders can change nothing", () =>
   Effect.gen(function* () {
     const of = yield* team
     for (const acting of [of.member, of.viewer, of.outsider]) {

@@ -212,7 +212,7 @@ const cases: ReadonlyArray<
   ]
 ]
 
-describe("how a sign-in changes a membership", () => {
+describe("the effect of a sign-in on a membership", () => {
   for (const [name, rules, claims, membership, changes] of cases) {
     test(name, () => {
       expect(provisioningDecision(rules, claims, [membership]).changes).toEqual(changes)
@@ -231,14 +231,14 @@ describe("how a sign-in changes a membership", () => {
   })
 })
 
-test("an account is created by a matching rule, whatever Workspaces it names", () => {
+test("a matching rule creates an account, even without its Workspaces", () => {
   const alone: ProvisioningRule = { emailDomains: ["acme.example"] }
   expect(provisioningDecision([alone], proven([], "ann@acme.example"), []).admitted).toBe(true)
   expect(provisioningDecision([alone], proven([], "ann@evil.example"), []).admitted).toBe(false)
   expect(provisioningDecision([], proven(["platform"], "ann@acme.example"), []).admitted).toBe(false)
 })
 
-test("rules name people, each Workspace once, and only claims that the provider can vouch for", () => {
+test("rules contain people, each Workspace once, and only claims that the provider can verify", () => {
   const twice: ProvisioningRule = { groups: ["a"], workspaces: [...inAcme("viewer"), ...inAcme("admin")] }
   expect(ruleFaults([staff, {}, twice]).map(({ path }) => path)).toEqual(["/1", "/2/workspaces"])
   expect(rulesContradiction([everybody], "email_verified")).toContain("SVC_UPSTREAM_OIDC_TRUST=single_tenant")

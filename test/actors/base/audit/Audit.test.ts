@@ -26,7 +26,7 @@ const entry = (letter: string, id: string, capsuleId?: CapsuleId) => ({
   requestId: "req_1"
 })
 
-it.live("keeps exactly what committed transactions appended", () =>
+it.live("keeps exactly the events of committed transactions", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -43,7 +43,7 @@ it.live("keeps exactly what committed transactions appended", () =>
   })
 )
 
-it.live("lists the events of the same moment in the order in which they were appended", () =>
+it.live("lists events of the same moment in the order of their creation", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -95,7 +95,7 @@ it.live("pages through a Workspace's own history, newest first, by filter", () =
   })
 )
 
-it.live("filters by person, Run and time; a window ends where the next one begins", () =>
+it.live("filters by person, Run and time; a window ends at the start of the next window", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient

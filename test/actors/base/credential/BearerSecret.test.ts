@@ -62,7 +62,7 @@ it.live("any single typo, truncation or different kind is detected without a loo
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("what is stored is the SHA-256 of the whole secret", () =>
+it.live("only the SHA-256 of the whole secret is stored", () =>
   Effect.sync(() => {
     expect(secretHash(Redacted.make("abc"))).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   })

@@ -54,7 +54,7 @@ const damaged = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is read without the parser, with the same result as the parser gives for anything stored`, () =>
+  it.live(`a ${name} is read without the parser, with the parser's result for every stored value`, () =>
     Effect.gen(function* () {
       expect(isPlain(schema)).toBe(true)
       const read = storedRecord(schema)
@@ -83,7 +83,7 @@ const reversed = (value: unknown): unknown => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is written without the parser as the parser would write it, in the schema's order`, () =>
+  it.live(`a ${name} is written without the parser, with the parser's text in the schema's order`, () =>
     Effect.gen(function* () {
       const write = storedText(schema)
       const encode = Schema.encodeUnknownSync(Schema.fromJsonString(schema))
@@ -98,7 +98,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("text that is not JSON, and JSON that does not fit, is refused, and the refusal states the fault", () =>
+it.live("text that is not JSON, or does not fit, is refused with the fault", () =>
   Effect.sync(() => {
     const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
     expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
@@ -107,7 +107,7 @@ it.live("text that is not JSON, and JSON that does not fit, is refused, and the 
   })
 )
 
-it.live("only a value created by the schema's own reader is known to have no other members", () =>
+it.live("only a value from the schema's own reader is known to have no other members", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })
@@ -119,7 +119,7 @@ it.live("only a value created by the schema's own reader is known to have no oth
   })
 )
 
-it.live("a schema that converts its values is left to the parser", () =>
+it.live("the parser reads a schema that converts its values", () =>
   Effect.sync(() => {
     const Dated = Schema.Struct({ at: Schema.DateFromString })
     expect(isPlain(Dated)).toBe(false)

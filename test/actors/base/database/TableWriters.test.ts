@@ -44,7 +44,7 @@ test("values and changes belong to the table named in the statement", () => {
   expect(differing).toEqual([])
 })
 
-test("whole rows are read with every column, and partial rows with the named columns", () => {
+test("whole rows are read with every column, and partial rows with the listed columns", () => {
   const differing = sourceFiles.flatMap(({ file, text }) => [
     ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
       tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")

@@ -42,7 +42,7 @@ const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   ])
 )
 
-describe("mails to addresses that people choose", () => {
+describe("mails to addresses chosen by people", () => {
   it.effect("are refused with the time to wait and nothing written, once one person has sent the hour's mails", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
@@ -60,20 +60,22 @@ describe("mails to addresses that people choose", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are refused once a Workspace has sent the hour's mails, by whomever; another Workspace still sends", () =>
-    Effect.gen(function* () {
-      const { olga, ...where } = yield* world
-      const ann = yield* newPerson("ann")
-      yield* joinWorkspace(olga, where.workspaceId, ann.subject, "admin")
-      const other = yield* newWorkspace(ann.subject, { handle: "other", displayName: "Other" })
-      yield* sentBefore(perHour.workspace, olga, where.workspaceId)
-      expect(yield* Effect.flip(invite(ann.subject, where, "eve@example.com"))).toMatchObject({
-        code: "rate_limited",
-        retryAfter: 3600,
-        message: expect.stringContaining("this Workspace")
-      })
-      expect((yield* invite(ann.subject, { workspaceId: other.id }, "eve@example.com")).mailed).toBe(true)
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "are refused once a Workspace has sent the hour's mails, by any sender; another Workspace still sends",
+    () =>
+      Effect.gen(function* () {
+        const { olga, ...where } = yield* world
+        const ann = yield* newPerson("ann")
+        yield* joinWorkspace(olga, where.workspaceId, ann.subject, "admin")
+        const other = yield* newWorkspace(ann.subject, { handle: "other", displayName: "Other" })
+        yield* sentBefore(perHour.workspace, olga, where.workspaceId)
+        expect(yield* Effect.flip(invite(ann.subject, where, "eve@example.com"))).toMatchObject({
+          code: "rate_limited",
+          retryAfter: 3600,
+          message: expect.stringContaining("this Workspace")
+        })
+        expect((yield* invite(ann.subject, { workspaceId: other.id }, "eve@example.com")).mailed).toBe(true)
+      }).pipe(Effect.provide(layer))
   )
 
   it.effect("are refused once the people of the server have sent the hour's mails; the operator still sends", () =>
@@ -87,7 +89,7 @@ describe("mails to addresses that people choose", () => {
     }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
   )
 
-  it.effect("are not held up by the operator's mails and notices", () =>
+  it.effect("are not delayed by the operator's mails and notices", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, null, null)
@@ -107,7 +109,7 @@ describe("mails to addresses that people choose", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("have no limit where the server sends no mail", () =>
+  it.effect("have no limit on a server without mail", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       for (let n = 0; n <= perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)

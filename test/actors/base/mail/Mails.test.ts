@@ -33,7 +33,7 @@ const invite = Effect.fnUntraced(function* (email: string | undefined) {
 const mailedSecret = () => /\/join#(\S+)/.exec(post.sent[0]?.text ?? "")?.[1] ?? ""
 
 describe("a queued mail", () => {
-  it.effect("is sent once, and its text is not kept", () =>
+  it.effect("is sent once, and its text is then erased", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -95,7 +95,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not queued once the address has received ten of its kind within an hour; other kinds still are", () =>
+  it.effect("is not queued if the address has received ten of its kind within an hour; other kinds still are", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const reset = { kind: "reset_link", link: "x", expiresAt: "2099-01-01T00:00:00.000Z" } as const

@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("is searched for in every column that has ever held a sealed value", () =>
+  tests.live("is found in every column that has ever contained a sealed value", () =>
     Effect.gen(function* () {
       const used = yield* columnsInUse
       expect(used).toEqual(expect.arrayContaining(["connections.sealed_values", "install_configs.private_variables"]))
@@ -172,7 +172,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
   )
 })
 
-tests.live("a removed Source has no webhook secret and is not reported; a Source in use without one is", () =>
+tests.live("a removed Source without a webhook secret is not reported; an active Source without one is", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient
@@ -192,7 +192,7 @@ tests.live("a removed Source has no webhook secret and is not reported; a Source
   })
 )
 
-test("every place named by the code is checked", () => {
+test("every place in the code is checked", () => {
   const actors = join(import.meta.dir, "../../../../actors")
   const named = readdirSync(actors, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -205,7 +205,7 @@ test("every place named by the code is checked", () => {
   expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
-tests.live("the response names the fault and reveals nothing about the value", () =>
+tests.live("the response contains the fault and reveals nothing about the value", () =>
   Effect.gen(function* () {
     const response = yield* failureResponse(Cause.die(VaultOpenFailed.anywhere()), "req_1")
     const { code, message } = JSON.parse(

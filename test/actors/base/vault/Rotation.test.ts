@@ -63,7 +63,7 @@ it.live("the file is created once, and its values can be decrypted after a resta
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while sealed values exist: startup is refused, naming the key", () =>
+it.live("a lost master key is never replaced while sealed values exist: startup is refused with the key id", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder
@@ -109,7 +109,7 @@ it.live("rotation changes the key that encrypts every data key, but no value and
   }).pipe(platform)
 )
 
-it.live("a rotation that stopped at any step leaves everything readable, and the next one finishes it", () =>
+it.live("a rotation that stopped at any step leaves everything readable, and the next rotation finishes it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -180,7 +180,7 @@ it.live("values sealed and opened while keys are being rotated all remain readab
 )
 
 it.live(
-  "keys from the environment: the first one seals, the others open, and after a rotation the others are no longer needed",
+  "keys from the environment: the first key seals, the others open, and after a rotation the others are no longer needed",
   () =>
     Effect.gen(function* () {
       const folder = yield* migratedFolder
@@ -211,7 +211,7 @@ it.live("keys from a command", () =>
   }).pipe(platform)
 )
 
-it.live("refuses anything that is not a key, and never quotes it", () =>
+it.live("refuses anything that is not a key, without quoting it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"

@@ -56,7 +56,7 @@ const rotatedWithFuse = (folder: string, step: number) =>
   })
 
 it.live(
-  "a rotation killed at any step leaves every value readable, and the next one finishes it",
+  "a rotation killed at any step leaves every value readable, and the next rotation finishes it",
   () =>
     Effect.gen(function* () {
       const folder = yield* migratedFolder

@@ -59,7 +59,7 @@ it.live("a long value is stored in parts, and a short one inline", () =>
   })
 )
 
-it.live("sealing and opening a long value give other work its turn between parts", () =>
+it.live("sealing and opening a long value yield to other work between parts", () =>
   Effect.gen(function* () {
     const parts = 6
     let turns = 0
@@ -108,7 +108,7 @@ it.live("parts can be opened only in their value's place", () =>
   })
 )
 
-it.live("a part that is changed, left out, swapped, or from another value is detected", () =>
+it.live("a part that is changed, missing, swapped, or from another value is detected", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))
@@ -135,7 +135,7 @@ it.live("a part that is changed, left out, swapped, or from another value is det
   })
 )
 
-it.live("parts are removed with the row that holds their value, and with no other row", () =>
+it.live("parts are removed with the row that contains their value, and with no other row", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // The rows are stand-ins here: the records they refer to do not exist.

@@ -15,7 +15,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("returns what it sealed, both strings and bytes, and prints neither", () =>
+it.live("returns the sealed strings and bytes, and prints neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))
@@ -93,7 +93,7 @@ it.live("each combination of record kind and Workspace has its own data key", ()
   })
 )
 
-it.live("a data key from a rolled-back transaction is never used for sealing afterwards", () =>
+it.live("a data key from a rolled-back transaction is never used afterwards", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ const world = Effect.gen(function* () {
   yield* committed(1, stateText([resource("aws_vpc.b", { id: "vpc-other" })]), { capsuleId: second })
 })
 
-tests.live("finds what a Capsule currently manages in the index, without opening a state", () =>
+tests.live("finds the managed resources of a Capsule in the index, without opening a state", () =>
   Effect.gen(function* () {
     yield* world
     const sql = yield* SqlClient.SqlClient

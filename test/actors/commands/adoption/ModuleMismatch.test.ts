@@ -34,7 +34,7 @@ test("a report without addresses decides nothing", () => {
   expect(codes({ providerPackages: [] }, [], [])).toEqual(["state_check_outdated"])
 })
 
-test("objects are identified by provider, type and id; anything else has no key", () => {
+test("objects are identified by provider, type and id; other values give no key", () => {
   const vpc = { provider: "hashicorp/aws", type: "aws_vpc", id: "vpc-1" }
   expect(objectKey(vpc)).toBe(objectKey({ ...vpc }))
   for (const other of [{ provider: "acme/aws" }, { type: "aws_subnet" }, { id: "vpc-2" }]) {
@@ -46,7 +46,7 @@ test("objects are identified by provider, type and id; anything else has no key"
   expect(objectKey({ provider: builtin, type: "terraform_data", id: "0" })).toBeUndefined()
 })
 
-test("a state needs a tool at least as new as the one that wrote it", () => {
+test("a state needs a tool at least as new as its writer", () => {
   const tool = { name: "opentofu", version: "1.10.2" } as const
   for (const older of ["1.10.2", "1.9.12", "1.10.2-rc1", "0.15.5", undefined, "unreadable"]) {
     expect([older, stateToolProblem(older, tool)]).toEqual([older, undefined])

@@ -51,9 +51,9 @@ const adopting = Effect.fnUntraced(function* (
   return yield* driven((yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool applied before", () => {
+describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has applied before", () => {
   tests.live(
-    "is adopted without a change, and continues from there",
+    "is adopted without a change, and can then be changed",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -115,7 +115,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is one upload however often it is sent, and none if the process crashes before the commit", () =>
+  tests.live("is one upload after repeated requests, and none if the process crashes before the commit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bytes = writtenState({ lineage: "repeated" })
@@ -133,7 +133,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is erased after an hour unless an install holds it, and their number per Workspace is limited", () =>
+  tests.live("is erased after an hour unless an install uses it, and each Workspace has a limit", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -167,7 +167,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("matches a module checked earlier, and is never planned with a tool older than its own", () =>
+  tests.live("matches a module that was checked earlier, and is never planned with an older tool", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -132,12 +132,12 @@ describe("a Capsule", () => {
     })
   }
 
-  test("names the newest of its waiting plans", () => {
+  test("shows the newest of its waiting plans", () => {
     const { entries } = decided({ capsules: [capsule(1)], waiting: [plan(2, 1), plan(3, 1, { at: later })] })
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("that has never been applied is reported as such, with its failure", () => {
+  test("is reported as never applied, with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -148,7 +148,7 @@ describe("a Capsule", () => {
 describe("one commit", () => {
   const commits = new Map([commit(1, "c".repeat(40)), commit(2, "c".repeat(40)), commit(3, "d".repeat(40))])
 
-  test("that several Capsules are waiting for is one entry, across snapshots of several paths", () => {
+  test("several Capsules that wait for one commit share an entry, across snapshots of several paths", () => {
     const { entries } = decided({ capsules: [behind(1, 1), behind(2, 2), behind(3, 3)], commits })
     expect(entries.map(({ capsules, key }) => [key, capsules.map(({ name }) => name)])).toEqual([
       [`commit ${sourceId} ${"c".repeat(40)}`, ["capsule-1", "capsule-2"]],
@@ -162,7 +162,7 @@ describe("one commit", () => {
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
   })
 
-  test("is not offered again to Capsules in an open update, which may be on hold", () => {
+  test("is not offered again to Capsules in an open update, even if the update is on hold", () => {
     const id = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
     const update = (held_reason: string | null) => ({ id, created_at: at, held_reason, capsules: [capsuleId(1)] })
     const kinds = (held: string | null) =>
@@ -207,7 +207,7 @@ test("every Capsule is counted once, by its worst reason", () => {
   })
 })
 
-test("if there are more Capsules than are read, the counts are lower bounds", () => {
+test("the counts are lower bounds if there are more Capsules than are read", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })

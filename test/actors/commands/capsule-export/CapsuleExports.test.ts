@@ -168,7 +168,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("that is killed leaves either nothing or the record of a link that nobody received", () =>
+  tests.live("leaves either nothing or the record of a link that nobody received if the process is killed", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("killed", pureModule)
       kills.at.set("export.granting", processEnd)

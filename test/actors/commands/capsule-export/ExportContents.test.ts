@@ -15,7 +15,7 @@ const taken = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* received({ context, session: "ses_owner", workspaceId, capsuleId })
 })
 
-describe.skipIf(Bun.which("terraform") === null)("values that the service delivered", () => {
+describe.skipIf(Bun.which("terraform") === null)("values delivered by the service", () => {
   tests.live("are among the inputs unless the service generated them, even after a release", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench

@@ -17,7 +17,7 @@ const facts: ReadmeFacts = {
   omitted: []
 }
 
-test("gives the commands for the tool that wrote the state, and for the other one", () => {
+test("contains the commands for the tool that wrote the state, and for the other tool", () => {
   const opentofu = exportReadme(facts)
   expect(opentofu).toContain("last written by OpenTofu 1.9.0")
   expect(opentofu.indexOf("tofu init")).toBeLessThan(opentofu.indexOf("terraform init"))
@@ -50,7 +50,7 @@ test("lists everything that must be supplied, with the reason", () => {
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("states what differs from the commit, and who manages the difference", () => {
+test("lists the differences from the commit and their owner", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

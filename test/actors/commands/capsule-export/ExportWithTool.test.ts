@@ -52,7 +52,7 @@ const siblings = {
   ".well-known/svc.json": `{"apiVersion":"v1alpha1"}`
 }
 
-describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the hands of the bare tool", () => {
+describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with the bare tool", () => {
   tests.live(
     "plans no changes once the secret inputs are supplied, even for a module with siblings and after its release",
     () =>
@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
   )
 
   tests.live(
-    "contains what the source build of the last apply produced",
+    "contains the output of the source build of the last apply",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned(

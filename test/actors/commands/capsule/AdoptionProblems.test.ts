@@ -68,12 +68,12 @@ describe("a left-over state may be adopted", () => {
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("unless it has already been decided on; then that is the only reason", () => {
+  test("unless somebody has already decided; then that is the only reason", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("for every combination: exactly the blocking facts are reported, each in its own words", () => {
+  test("every combination reports exactly the blocking facts, each with its message", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),

@@ -57,7 +57,7 @@ const configureRefused = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () => {
   tests.live(
-    "a configuration plan patches the private configuration, changes the authority, and does nothing but plan",
+    "a configuration plan changes the private configuration and the authority, and only plans",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane
@@ -178,7 +178,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
   )
 
   tests.live(
-    "re-adoption rebinds to a derived configuration and runs nothing",
+    "re-adoption binds a derived configuration and runs nothing",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

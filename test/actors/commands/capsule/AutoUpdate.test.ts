@@ -64,7 +64,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it or, if that was chosen, until a newer commit arrives",
+    "a reviewed rollback holds the Capsule until a person resumes it or, if so chosen, until a newer commit arrives",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   )
 
   tests.live(
-    "reports its decision on each snapshot, and starts nothing while the Workspace's automation is paused",
+    "records its decision on each snapshot, and starts nothing while the Workspace's automation is paused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

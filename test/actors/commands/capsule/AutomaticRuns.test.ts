@@ -41,8 +41,8 @@ const paused = Effect.gen(function* () {
   return { pause: set(at), resume: set(null) }
 })
 
-describe("nothing starts without a person", () => {
-  tests.live("for a later wave, if automation is paused just before", () =>
+describe("automation that was stopped in the meantime starts nothing", () => {
+  tests.live("for a later wave, if automation was paused just before", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const command = yield* CapsuleCommands
@@ -55,7 +55,7 @@ describe("nothing starts without a person", () => {
     })
   )
 
-  tests.live("for a later wave, if its starter leaves just before", () =>
+  tests.live("for a later wave, if its starter left just before", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -71,7 +71,7 @@ describe("nothing starts without a person", () => {
     })
   )
 
-  tests.live("for an update that is cancelled just before, although a person asked for it", () =>
+  tests.live("for an update that was cancelled just before, although a person requested it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ describe("nothing starts without a person", () => {
     })
   )
 
-  tests.live("by a schedule that is turned off just before", () =>
+  tests.live("by a schedule that was turned off just before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const command = yield* CapsuleCommands
@@ -97,7 +97,7 @@ describe("nothing starts without a person", () => {
     })
   )
 
-  tests.live("by a webhook, if the Source no longer follows when its look would be queued", () =>
+  tests.live("by a webhook, if the Source stops following before its check is queued", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

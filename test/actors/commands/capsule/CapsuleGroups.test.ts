@@ -21,7 +21,7 @@ const consumerModule = module(`
     resource "terraform_data" "a" { input = var.from }`)
 
 describe.skipIf(Bun.which("terraform") === null)("Runs for a whole Workspace", () => {
-  tests.live("start with the Capsules that others depend on, and name the Capsules that refuse", () =>
+  tests.live("start with the producers, and list the Capsules that refuse", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

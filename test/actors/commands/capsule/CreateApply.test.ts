@@ -90,7 +90,7 @@ const refused = Effect.gen(function* () {
   return error.code
 })
 
-it.live("an approved plan of the current authority is leased to exactly one apply", () =>
+it.live("exactly one apply leases an approved plan of the current authority", () =>
   Effect.gen(function* () {
     yield* setPlan({})
     yield* apply
@@ -136,7 +136,7 @@ for (const [why, plan, code] of unusable) {
   )
 }
 
-it.live("a plan that has been used since it was read is refused by the lease itself", () =>
+it.live("the lease itself refuses a plan that was used after it was read", () =>
   Effect.gen(function* () {
     yield* setPlan({ used_by_run_id: namedRun("another") })
     expect(yield* refused).toBe("run_conflict")

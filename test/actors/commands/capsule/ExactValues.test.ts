@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double ca
     })
   )
 
-  tests.live("are refused as JSON numbers, which lose digits, and accepted as strings", () =>
+  tests.live("are refused as JSON numbers that lose digits, and accepted as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("exact-input", consumer)

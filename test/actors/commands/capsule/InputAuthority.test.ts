@@ -71,9 +71,9 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return { authorityGuard: installConfigReAdoption.authorityGuard }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("who may give a value to an input", () => {
+describe.skipIf(Bun.which("terraform") === null)("the people who may set the value of an input", () => {
   tests.live(
-    "only the manifest's user inputs change later; an install also sets required ones that it does not mention",
+    "later changes affect only the manifest's user inputs; an install also sets required inputs that the manifest omits",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -55,7 +55,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lane", () => {
   tests.live(
-    "an opted-in Capsule follows its lane: one plan per commit, applied if its owner chose so",
+    "plans each commit once, and applies it if its owner chose so",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
   )
 
   tests.live(
-    "an opted-in Capsule does not automatically apply an unapproved configuration",
+    "does not automatically apply an unapproved configuration",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -24,7 +24,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: befor
 afterAll(tests.dispose)
 
 describe("a state that was not adopted when its Run settled", () => {
-  tests.live("is kept, sealed and listed with what is known about it, and no longer counts as a checkpoint", () =>
+  tests.live("is stored sealed, listed with its known facts, and no longer counts as a checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule } = yield* active("kept", pureModule)
@@ -142,7 +142,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is adopted with a value that is too long for the thread which answers requests", () =>
+  tests.live("is adopted if it contains a value too long for the thread that answers requests", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("adopted-long", pureModule)
       const { lineage, serial } = yield* currentState(capsule.id)
@@ -154,7 +154,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is refused if it is replaced between its reading and its adoption", () =>
+  tests.live("is refused if it is replaced between its read and its adoption", () =>
     Effect.gen(function* () {
       const { capsuleId, record } = yield* withLeftOver("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
@@ -175,7 +175,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is refused without the name or the guard, or if something blocks it", () =>
+  tests.live("is refused without the name or the guard, or if a problem blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers

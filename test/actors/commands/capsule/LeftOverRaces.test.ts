@@ -17,7 +17,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.
 afterAll(tests.dispose)
 
 describe("when several people decide concurrently", () => {
-  tests.live("one adopts, and all others are refused", () =>
+  tests.live("one person adopts, and all others are refused", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -64,7 +64,7 @@ describe("when several people decide concurrently", () => {
 
 describe("an adoption whose process dies", () => {
   tests.live(
-    "has written nothing if that happens just before its commit, and everything if it happens afterwards; repeating the adoption has no further effect",
+    "writes nothing if the process dies just before the commit, and everything if it dies afterwards; a repetition has no further effect",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -51,7 +51,7 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret", () => {
-  tests.live("stay private, and the review says so, with the reason, before approval", () =>
+  tests.live("remain private, and the review shows it with the reason before approval", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
       const change = (name: string, origin: string) => ({
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are published and withdrawn by the apply whose reviewed plan lists it, and by no other", () =>
+  tests.live("are published and withdrawn only by an apply whose reviewed plan lists them", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const module = (lone: string, plain: string, more = "") => ({
@@ -169,7 +169,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are withheld from a Capsule that needs them, giving the reason", () =>
+  tests.live("are withheld from a Capsule that needs them, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       // Before its first apply nothing is known about its Outputs.
@@ -187,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are not delivered to another Capsule as published, giving the reason", () =>
+  tests.live("are not delivered to another Capsule as published, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -213,7 +213,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
   )
 
   tests.live(
-    "are not shared with any other Workspace, giving the reason, and an existing share stops delivering them",
+    "are not shared with any other Workspace, with the reason, and an existing share stops delivering them",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -282,7 +282,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       })
   )
 
-  tests.live("are reviewed again: a plan created under an earlier rule is superseded when the service starts", () =>
+  tests.live("are reviewed again: a plan under an earlier rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

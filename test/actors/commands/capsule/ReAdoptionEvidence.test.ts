@@ -72,7 +72,7 @@ const refusal = Effect.gen(function* () {
 })
 
 tests.live(
-  "an apply where only the check failed may be re-adopted, and so may a safe failure or a Capsule never applied",
+  "a Capsule may be re-adopted after an apply whose check failed, after a safe failure, or before its first apply",
   () =>
     Effect.gen(function* () {
       yield* recoverable

@@ -32,7 +32,7 @@ const recoverable: DecisiveRecords = {
 const { capsule, plan, run, version: state } = recoverable
 if (plan === undefined || state === undefined) throw new Error("the case is whole")
 
-test("the one case in which a Capsule in error is re-adopted", () => {
+test("a Capsule in error is re-adopted in only one case", () => {
   expect(reAdoptionProblem(recoverable)).toBeUndefined()
   const interrupted = { ...run, error_code: "lifecycle_interrupted" }
   expect(reAdoptionProblem({ ...recoverable, run: interrupted })).toBeUndefined()

@@ -58,7 +58,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", () => {
-  tests.live("destroys nothing, revokes what it owned, keeps its evidence, and refuses everything else", () =>
+  tests.live("destroys nothing, revokes everything it owned, keeps its evidence, and refuses everything else", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -100,7 +100,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("uses the assigned endpoint if no Output has an address, and succeeds with neither", () =>
+  tests.live("uses the assigned endpoint if no Output has an address, and succeeds without either", () =>
     Effect.gen(function* () {
       const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
       const own = yield* world("assigned", { endpoint: null })
@@ -118,7 +118,7 @@ describe("a hand-off", () => {
   const ticketOf = (location: Redacted.Redacted<string>) =>
     Redacted.make(new URL(Redacted.value(location)).searchParams.get("setup_ticket") ?? "")
 
-  tests.live("has a ticket that is valid for ten minutes less a millisecond, and not for ten", () =>
+  tests.live("has a ticket that is valid for ten minutes less a millisecond, but not for ten minutes", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-02-03T04:05:06.000Z"))
       const { complete, owner } = yield* world("expires")

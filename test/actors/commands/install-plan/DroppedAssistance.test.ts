@@ -13,7 +13,7 @@ const compiled: Compiled = {
   ]
 }
 
-test("everything a refused manifest offers, and every reason, appears as a warning on the install", () => {
+test("everything that a refused manifest offers, and every reason, appears as a warning on the install", () => {
   const findings = droppedAssistance(compiled)
   expect(findings.map(({ code, severity }) => [severity, code])).toEqual([
     ["warning", "manifest_assistance_dropped"],

@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
   )
 
   tests.live(
-    "use what another Workspace shares, and learn nothing else about that Workspace",
+    "use shared Outputs of another Workspace, and reveal nothing else about that Workspace",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "choose the only module, ask when there are several, and report what is wrong with a module",
+    "choose the only module, require a choice among several, and report the faults of a module",
     () =>
       Effect.gen(function* () {
         const failed = Effect.fnUntraced(function* (
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "use exactly the check that was reviewed",
+    "use exactly the reviewed check",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -274,7 +274,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "refuse taken names and records from elsewhere before anything is fetched",
+    "refuse taken names and foreign records before fetching anything",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })

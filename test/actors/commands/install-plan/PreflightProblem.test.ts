@@ -64,7 +64,7 @@ test.each(inexact)("%p does not identify a single check", (different) => {
   expect(wordsOf(refusal)).toContain(notOneCheck)
 })
 
-test("a check of another configuration is not the check that was named", () => {
+test("a check of another configuration is not the requested check", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
   expect(wordsOf(pinnedRecords(workspace, request, other, records))).toContain(notOneCheck)
 })
@@ -79,7 +79,7 @@ test.each([
   expect(wordsOf(pinnedRecords(workspace, asked, undefined, { ...records, ...different }))).toContain(words)
 })
 
-test("a request that spells the same location differently is accepted", () => {
+test("a request with another spelling of the same location is accepted", () => {
   const asked = { source: { ...request.source, ref: "refs/heads/main", path: "." }, options: { modulePath: "web" } }
   expect(pinnedRecords(workspace, asked, undefined, records)).not.toBeInstanceOf(ApiError)
 })

@@ -15,7 +15,7 @@ const waiting: Plan = {
   expires_at: "2026-01-02T00:00:00.001Z"
 }
 
-test("an approved plan whose approvals have lapsed accepts another one, until it expires", () => {
+test("an approved plan whose approvals have lapsed accepts another approval until it expires", () => {
   const approved = { ...waiting, status: "succeeded", approved_at: at } as const
   expect(approvalRefusal(approved, digest, at)?.code).toBe("failed_precondition")
   expect(approvalRefusal(approved, digest, at, true)).toBeUndefined()
@@ -33,7 +33,7 @@ test("only a plan can be approved", () => {
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("approving a plan other than the one that was read is a conflict, whatever else is wrong with it", () => {
+test("approving another plan than the one that was read is a conflict, regardless of other faults", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")
@@ -52,7 +52,7 @@ test.each([
   expect(refusal?.message).toContain(words)
 })
 
-test("a cancel withdraws, requests a stop, revokes an approval, or comes too late", () => {
+test("a cancellation withdraws, requests a stop, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [cancelStep({ status, approved_at: null }), cancelStep({ status, approved_at: at })]

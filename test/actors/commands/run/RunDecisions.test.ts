@@ -65,7 +65,7 @@ describe("a Run records who decided about it, when and why", () => {
     })
   )
 
-  tests.live("when it is asked to stop, and when it has stopped", () =>
+  tests.live("when a stop is requested, and when it has stopped", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

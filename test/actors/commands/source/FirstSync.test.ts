@@ -115,7 +115,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept once it has been read, whatever happens later", () =>
+  tests.live("is kept after a successful read, regardless of later events", () =>
     Effect.gen(function* () {
       const { commit, context, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -134,7 +134,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept with its error if that was requested, which is the default", () =>
+  tests.live("is kept with its error if the request chose that, which is the default", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -154,7 +154,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept while another sync may still read it, and is removed if that fails too", () =>
+  tests.live("is kept while another sync may still read it, and is removed if that sync fails too", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
@@ -178,7 +178,7 @@ describe("a Source created to read a repository", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "a Source created to read a repository is removed by the next process if the first one is killed during the read",
+  "the next process removes a Source if the first process was killed during its first read",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

@@ -38,7 +38,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
-  tests.live("a webhook is accepted if it proves knowledge of the secret, and once per delivery", () =>
+  tests.live("accepts a webhook that proves the secret, once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -116,7 +116,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   )
 
   tests.live(
-    "a revision plan uses a different ref; Source and Capsule keep their lane until it is applied",
+    "a revision plan uses a different ref; Source and Capsule keep their lane until its apply",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -196,7 +196,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   )
 
   tests.live(
-    "the schedule syncs the default lane and every adopted one, and a failing lane is reported on the Source",
+    "the schedule syncs the default lane and every adopted lane, and reports a failing lane on the Source",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane

@@ -106,7 +106,7 @@ describe("a Source's automatic syncs", () => {
   )
 
   tests.live(
-    "an automatic sync that finds nothing new reuses the snapshot and is not listed; a requested one keeps its own record",
+    "an automatic sync without news reuses the snapshot and is not listed; a requested sync has its own record",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -167,7 +167,7 @@ describe("a Source's automatic syncs", () => {
       })
   )
 
-  tests.live("a lane has a record, and reports a failure once, until it recovers", () =>
+  tests.live("a lane has a record, and reports a failure once until it recovers", () =>
     Effect.gen(function* () {
       const { commit, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -203,7 +203,7 @@ describe("a Source's automatic syncs", () => {
     })
   )
 
-  tests.live("a newer parser judges a snapshot's manifest again", () =>
+  tests.live("a newer parser validates a snapshot's manifest again", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const { hookSecret, id } = yield* sourceOf("manifest")
@@ -239,7 +239,7 @@ describe("a Source's automatic syncs", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopted", () => {
   tests.live(
-    "a requested sync covers the default lane and every adopted one; a failing one is reported on its Capsule",
+    "a requested sync covers the default lane and every adopted lane; a failing lane is reported on its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane

@@ -122,7 +122,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("is kept while a sync of it is running; if a removal and a sync race, only one wins", () =>
+  tests.live("is kept while its sync is running; if a removal and a sync race, only one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -212,7 +212,7 @@ describe("a Source that is removed", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
-  tests.live("is kept while one of its Capsules is alive, and keeps the origin of those that have ended", () =>
+  tests.live("is kept while one of its Capsules is alive, and keeps the origin of ended Capsules", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

@@ -95,7 +95,7 @@ const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Ca
   points.at.set(moment, Effect.asVoid(Effect.orDie(Effect.provideContext(turned(capsule), context))))
 })
 
-describe("a look of a webhook", () => {
+describe("a check by a webhook", () => {
   for (const [name, turned] of Object.entries(switches)) {
     for (const moment of moments) {
       tests.live(`applies nothing when ${name} at ${moment}`, () =>
@@ -117,7 +117,7 @@ describe("a look of a webhook", () => {
     }
   }
 
-  tests.live("applies the commit when nothing was turned off", () =>
+  tests.live("applies the commit if nothing was turned off", () =>
     Effect.gen(function* () {
       const { capsule, hookSecret, newest } = yield* behind
       const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
@@ -126,9 +126,9 @@ describe("a look of a webhook", () => {
   )
 })
 
-describe("a look that a person asked for", () => {
+describe("a check requested by a person", () => {
   for (const moment of moments) {
-    tests.live(`applies the commit when autoSync was turned off at ${moment}`, () =>
+    tests.live(`applies the commit if autoSync was turned off at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["autoSync was turned off"])
@@ -137,7 +137,7 @@ describe("a look that a person asked for", () => {
         expect(adopted).toBe(newest)
       })
     )
-    tests.live(`applies nothing when its Source was disabled at ${moment}`, () =>
+    tests.live(`applies nothing if its Source was disabled at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["its Source was disabled"])
@@ -151,7 +151,7 @@ describe("a look that a person asked for", () => {
   }
 })
 
-tests.live("what a look put off is forgotten when its Source stops following", () =>
+tests.live("deferred work is dropped when its Source stops following", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     for (const [name, turned] of Object.entries(switches).slice(0, 2)) {

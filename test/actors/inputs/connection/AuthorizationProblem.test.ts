@@ -21,7 +21,7 @@ test("only the person and session that started an authorization may respond to i
   expect(answererProblem(open, { ...open, sessionId: "ses_b" })?.code).toBe("permission_denied")
 })
 
-test("a response is accepted only from the server that the request went to, as currently declared", () => {
+test("a response is accepted only from the currently declared server of the request", () => {
   expect(serverProblem(open, "cloud", { server })).toBeUndefined()
   expect(serverProblem(open, "other", { server })?.message).toContain("address of another helper")
   const changed = serverProblem(open, "cloud", { server: { issuer: "https://new.example.com" } })
@@ -70,7 +70,7 @@ const later = "2026-02-01T00:00:00.000Z"
 const granted = { ...former, accessTokenExpiresAt: soon }
 const renewing = { ...granted, refreshable: true }
 
-test("a Connection expires with a token that cannot be renewed, or earlier if a person chose that", () => {
+test("a Connection expires with a token that cannot be renewed, or earlier by a person's choice", () => {
   expect(firstExpiry({}, renewing)).toBeUndefined()
   expect(firstExpiry({ expiresAt: later }, renewing)).toBe(later)
   expect(firstExpiry({}, granted)).toBe(soon)

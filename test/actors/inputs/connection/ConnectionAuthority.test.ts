@@ -82,7 +82,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return { expected: { authorityGuard } }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom its rule names", () => {
+describe.skipIf(Bun.which("terraform") === null)("only the people in its rule may use a Connection", () => {
   tests.live("a member is refused at every endpoint that would use it, before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
@@ -108,7 +108,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a member covered by the rule can plan the adopted lane; the review names Connection, rule and role", () =>
+  tests.live("a member within the rule can plan the adopted lane; the review shows Connection, rule and role", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -196,7 +196,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a rule narrowed in the meantime stops the Run when it is enforced", () =>
+  tests.live("a rule narrowed in the meantime stops the Run", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -255,7 +255,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a Git Connection can be attached, synced and followed by the people its rule names", () =>
+  tests.live("the people in its rule can attach, sync and follow a Git Connection", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext

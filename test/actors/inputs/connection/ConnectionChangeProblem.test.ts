@@ -26,7 +26,7 @@ const ends = "2026-01-02T00:00:00.000Z"
 const oauth = { helperId: OAuthHelperId.make("cloud"), refreshable: false, accessTokenExpiresAt: ends }
 const later = "2026-01-03T00:00:00.000Z"
 
-test("the values of a helper's Connection come only from the helper", () => {
+test("only the helper sets the values of its Connection", () => {
   expect(tokenProblem(undefined, { values: {}, expiresAt: later })).toBeUndefined()
   expect(tokenProblem(oauth, {})).toBeUndefined()
   expect(tokenProblem(oauth, { values: {} })?.code).toBe("failed_precondition")

@@ -65,7 +65,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated", () => {
-  tests.live("keeps its id, reveals no value, and voids only the plans made with the old values", () =>
+  tests.live("keeps its id, reveals no value, and voids only plans with the old values", () =>
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("does not let a plan in progress become reviewable or a waiting apply start", () =>
+  tests.live("prevents a plan in progress from becoming reviewable and a waiting apply from starting", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -121,7 +121,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("hides both old and new values for an apply that runs with the old ones", () =>
+  tests.live("hides both old and new values for an apply that runs with the old values", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
 })
 
 describe("a Connection that is changed", () => {
-  tests.live("accepts new values only when they fit its recipe, and an expiry only if it is in the future", () =>
+  tests.live("accepts new values only if they fit its recipe, and an expiry only in the future", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -231,7 +231,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("is removed only when nothing active uses it; the refusal names the users", () =>
+  tests.live("is removed only when nothing active uses it; the refusal lists the users", () =>
     Effect.gen(function* () {
       const { context, dataDir, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections

@@ -44,7 +44,7 @@ const authority = Effect.gen(function* () {
   return row
 })
 
-it.live("existing Connections are for owners and admins, and automation keeps the person named in the history", () =>
+it.live("only owners and admins may use existing Connections, and automation keeps the person from the history", () =>
   Effect.gen(function* () {
     yield* seed
     const sql = yield* SqlClient.SqlClient

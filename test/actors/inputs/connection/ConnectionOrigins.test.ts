@@ -32,7 +32,7 @@ const row = {
   display_name: "deploy"
 } as const
 
-test("a Workspace uses its own Connections, and only for servers that have been confirmed", () => {
+test("a Workspace uses its own Connections, and only for confirmed servers", () => {
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")
@@ -46,7 +46,7 @@ test.each([
   ["one of another Workspace", { ...row, workspace_id: WorkspaceId.make("ws_00000000000000000000000b") }],
   ["one of the operator", { ...row, workspace_id: null }],
   ["one for a provider", { ...row, kind: "provider" }]
-] as const)("%s is not told from one that does not exist", (_name, found) => {
+] as const)("the response to %s does not reveal that it exists", (_name, found) => {
   expect(gitConnectionProblem(found, workspaceId, "https://git.example.com/team/app")).toEqual({
     code: "invalid_request",
     message: "the Workspace has no such Git Connection."
@@ -69,7 +69,7 @@ const confirmed = (
   return Result.isFailure(outcome) ? outcome.failure.code : outcome.success
 }
 
-test("origins are confirmed once, and only those that were proposed", () => {
+test("origins are confirmed once, and only proposed origins", () => {
   expect(confirmed({}, [team])).toBe(true)
   expect(confirmed({}, [elsewhere])).toBe("invalid_request")
   expect(confirmed({}, [team, origin])).toBe("invalid_request")

@@ -17,7 +17,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
   return Result.isFailure(result) ? result.failure.message : undefined
 }
 
-describe("what a Connection may contain", () => {
+describe("the contents of a Connection", () => {
   test("values and files that cannot be hidden are refused with the reason", () => {
     expect(told({ values: { DEMO_TOKEN: "x" } })).toBe(
       "values.DEMO_TOKEN: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
@@ -27,12 +27,12 @@ describe("what a Connection may contain", () => {
     expect(told({ values: { DEMO_TOKEN: "kq", DEMO_TLS: "true" } })).toBeUndefined()
   })
 
-  test("a mark with an origin is refused like one without", () => {
+  test("a mark with an origin is refused like a mark without one", () => {
     expect(told({ values: { DEMO_TOKEN: "[redacted env.DEMO_TOKEN]" } })).toContain("holds the redaction mark")
     expect(told({ files: [{ name: "key", content: "a [redacted file.key] b" }] })).toContain("holds the redaction mark")
   })
 
-  test("more values than a Run can hide are refused, naming the limit", () => {
+  test("more values than a Run can hide are refused with the limit", () => {
     const files = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `f${index}`, content: `${index}`.padEnd(300_000, "x") }))
     expect(told({ files: files(3) })).toBeUndefined()

@@ -54,8 +54,8 @@ const attempts: fc.Arbitrary<UseAttempt> = fc.record({
 const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
-describe("who may use a Connection", () => {
-  test("under every rule, strangers and viewers are refused, and members are allowed only if the rule permits it", () => {
+describe("the rule for using a Connection", () => {
+  test("refuses strangers and viewers, and admits members only if it permits them", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -64,7 +64,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("its restrictions apply to everybody", () => {
+  test("restricts everybody", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, attempt).allowed) return
       if (rule.projectIds !== undefined) expect(rule.projectIds.map(String)).toContain(attempt.projectId ?? "")
@@ -78,7 +78,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("a different ref requires an owner or admin in person, and is never one of the rule's refs", () => {
+  test("requires an owner or admin in person for a different ref, which is never one of its refs", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -91,7 +91,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("an automation may do only what the person behind it may do", () => {
+  test("an automation may do only what its person may do", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, { ...attempt, automatic: true }).allowed) return
       expect(decideUse(rule, { ...attempt, automatic: false })).toMatchObject({ allowed: true, basis: "rule" })
@@ -142,7 +142,7 @@ describe("who may use a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without its own rule, it is available only to owners and admins", () => {
+  test("without a rule, only owners and admins may use it", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"], isOfLane: false } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

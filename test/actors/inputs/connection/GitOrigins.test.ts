@@ -126,7 +126,7 @@ const upgradedFromBefore = Effect.gen(function* () {
 })
 
 describe("a Git Connection and its origins", () => {
-  tests.live("are named on creation, and shown in canonical spelling", () =>
+  tests.live("are fixed at creation, and shown in canonical spelling", () =>
     Effect.gen(function* () {
       const { trusted } = yield* Servers
       const made = yield* connectionFor(
@@ -215,7 +215,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "from an earlier release are proposed with the person who chose them, and count only once confirmed",
+    "from an earlier release are proposed with the person who chose them, and count only after confirmation",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -25,7 +25,7 @@ const told = (given: Readonly<Record<string, unknown>>) => {
   return Result.isFailure(result) ? result.failure.message : undefined
 }
 
-describe("a Connection whose values stay with a pool", () => {
+describe("a Connection whose values only a pool holds", () => {
   test.each<[string, Readonly<Record<string, unknown>>, string]>([
     [
       "Git",
@@ -85,7 +85,7 @@ describe("two configurations of one provider", () => {
       given
     ).map(({ status }) => status)
 
-  test("must both use what a pool provides, or neither", () => {
+  test("must both use credentials of a pool, or neither", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

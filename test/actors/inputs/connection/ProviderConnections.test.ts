@@ -62,7 +62,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   tests.live(
-    "reach exactly the configuration they are bound to, including through a child module, and leak nowhere",
+    "reach exactly their bound configuration, also through a child module, and leak nowhere",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane
@@ -266,7 +266,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "stop a slow resource if the Run is cancelled, and keep what has been created",
+    "stop a slow resource if the Run is cancelled, and keep the created resources",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane

@@ -8,7 +8,7 @@ import {
 const use = { connectionVersion: 2 }
 const row = { status: "verified", version: 2 } as const
 
-test("a plan keeps its credentials as long as the Connection's values have not changed", () => {
+test("a plan keeps its credentials while the Connection's values are unchanged", () => {
   expect(rotationProblem(use, row)).toBeUndefined()
   expect(rotationProblem(use, { ...row, status: "expired" })).toBeUndefined()
   expect(rotationProblem(use, { ...row, version: 3 })).toBe(connectionRotated)
@@ -20,7 +20,7 @@ test("a plan without a recorded version was created with the first values", () =
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })
 
-test("a revoked Connection is reported as revoked rather than rotated, and a removed one is reported elsewhere", () => {
+test("a revoked Connection is reported as revoked rather than rotated, and a removed Connection is reported elsewhere", () => {
   expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
   expect(rotationProblem(use, undefined)).toBeUndefined()
 })

@@ -26,7 +26,7 @@ test("omitted lifetimes get defaults: an hour with a refresh token, and unlimite
   expect(granted(Number.MAX_SAFE_INTEGER).accessTokenExpiresAt).toBe("2035-12-30T00:00:00.000Z")
 })
 
-test("the scopes are the granted ones, or the requested ones if none are given", () => {
+test("the scopes are the granted scopes, or the requested scopes if none are returned", () => {
   expect(granted(600).scopes).toEqual(["declared"])
   const fewer = storedOAuth(declared, { expiresIn: 600, refreshToken: undefined, scopes: ["less"] }, at)
   expect(fewer.scopes).toEqual(["less"])
@@ -43,7 +43,7 @@ test.each([
   expect(isDue(stored, minutes(seconds))).toBe(true)
 })
 
-test("nothing is due for a token that cannot be renewed or never expires", () => {
+test("a token that cannot be renewed or never expires is never due", () => {
   expect(isDue(granted(600, false), minutes(9))).toBe(false)
   expect(isDue(granted(undefined, false), minutes(1e6))).toBe(false)
 })

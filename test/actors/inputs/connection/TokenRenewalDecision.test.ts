@@ -49,7 +49,7 @@ test.each([
   expect(renewalNeed(row, at).kind).toBe(kind)
 })
 
-test("a refused authorization reports the reason, and nothing if no fault was recorded", () => {
+test("a refused authorization reports the reason, and nothing without a recorded fault", () => {
   expect(renewalNeed(rowOf(ending, { status: "error", oauth_fault: fault }), at)).toEqual({
     kind: "refused",
     why: "It was refused."
@@ -93,7 +93,7 @@ test("a failed renewal blocks use if the failure is permanent or the current tok
   expect(stopsUse(ending, false, at)).toBe(true)
 })
 
-test("new tokens are stored only for the Connection that they were requested for", () => {
+test("new tokens are stored only for the Connection of their request", () => {
   const row = { version: 2, token_generation: 3, status: "verified" } as const
   expect(takesTokens(row, row)).toBe(true)
   expect(takesTokens(row, { ...row, status: "pending" })).toBe(true)

@@ -14,8 +14,8 @@ setDefaultTimeout(120_000)
 const tests = suite(pliantPlane)
 afterAll(tests.dispose)
 
-describe("a Connection's tokens, outside Runs of the tool,", () => {
-  tests.live("are renewed before a sync that reads with them", () =>
+describe("a Connection's tokens outside Runs", () => {
+  tests.live("are renewed before a sync that uses them", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sources = yield* Sources

@@ -46,18 +46,18 @@ describe("deliveries", () => {
     ["another variable", variable("value", "OIDC_INTROSPECTION_SECRET"), false],
     ["another binding", binding("value", "oidc_introspection_secret"), false],
     ["a variable whose name begins alike", variable("value", "oidc_introspection_secret_2"), false]
-  ] as const)("of the generated secrets, the one for %s introspects: %p", (_, delivery, introspects) => {
+  ] as const)("of the generated secrets, the secret for %s introspects: %p", (_, delivery, introspects) => {
     const shapes = secretShapes([secret(variable("value", "key")), secret(delivery)])
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })
 
-  test("a secret is delivered to its variable and is sensitive, whatever the module declares", () => {
+  test("a secret is delivered to its variable as sensitive, regardless of the module", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
   })
 
-  test("bindings are entries in one map, which is sensitive as soon as one of them is", () => {
+  test("bindings are entries in one map, which is sensitive if one entry is", () => {
     const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
     expect(delivered([endpoint], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
@@ -67,7 +67,7 @@ describe("deliveries", () => {
     ])
   })
 
-  test("a binding is only an entry, whatever its name", () => {
+  test("a binding is only an entry, regardless of its name", () => {
     const [env] = Result.getOrThrow(
       deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()
@@ -75,7 +75,7 @@ describe("deliveries", () => {
     expect(JSON.stringify(value)).toBe('{"__proto__":"cc"}')
   })
 
-  test("a slot to which the operator has assigned nothing is omitted", () => {
+  test("a slot without an assignment by the operator is omitted", () => {
     const requirement: CompiledRequirement = { kind: "http.endpoint", deliveries: [variable("subdomain", "sub")] }
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
@@ -87,7 +87,7 @@ describe("deliveries", () => {
     expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
-  test("every target gets its own secret", () => {
+  test("every target gets a separate secret", () => {
     expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
       { target: "variable:key", bytes: 32, encoding: "hex" },
       { target: "binding:KEY", bytes: 32, encoding: "hex" }

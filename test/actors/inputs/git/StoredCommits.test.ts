@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "an adopted commit's files are fetched again if they are deleted or damaged, and nothing else takes their place",
+  "an adopted commit's files are fetched again if they are deleted or damaged, and no other files replace them",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

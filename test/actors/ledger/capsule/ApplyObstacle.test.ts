@@ -30,7 +30,7 @@ test.each([
   ["a plan", plan],
   ["a destroy plan", { ...plan, type: "destroy_plan" }],
   ["one that never expires", { ...plan, expires_at: null }]
-] as const)("%s that is approved and stands where its Capsule does is applied", (_name, row) => {
+] as const)("%s that is approved and matches its Capsule is applied", (_name, row) => {
   for (const status of ["pending", "active", "stale", "error"] as const) {
     expect([status, applyObstacle(row, { ...capsule, status }, at)]).toEqual([status, undefined])
   }

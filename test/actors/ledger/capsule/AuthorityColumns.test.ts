@@ -21,7 +21,7 @@ const capsule = {
 
 const run = { execution_authority_epoch: 2, install_config_id: "icfg_a", base_state_generation: 3 }
 
-test("the guard is a digest of this string, so guards held by clients remain valid", () => {
+test("the guard is a digest of this string, so guards of clients remain valid", () => {
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 
@@ -38,7 +38,7 @@ test("the fence compares every authority column of the table", () => {
   ])
 })
 
-test("a Capsule has changed once any value recorded by its Run differs", () => {
+test("a Capsule has changed if any value recorded by its Run differs", () => {
   expect(authorityMoved(run, capsule)).toBe(false)
   const recorded = authorityColumns.flatMap((listed) => ("ofRun" in listed ? [listed] : []))
   expect<ReadonlyArray<string>>(recorded.map(({ ofRun }) => ofRun).sort()).toEqual(Object.keys(run).sort())

@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("a missing state version is not mistaken for the one that was read", () =>
+tests.live("a missing state version is not mistaken for the read version", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>

@@ -46,7 +46,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
-  tests.live("names what is missing and who can supply it, until the Run has what it needs", () =>
+  tests.live("shows the missing credential and who can supply it, until the Run has it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -99,19 +99,17 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     envNames: []
   }
 
-  tests.live(
-    "waits for the operator if the operator does not allow the provider, and for an admin if a rule does not",
-    () =>
-      Effect.sync(() => {
-        const connection = undefined
-        expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
-        expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
-        const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
-        expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
-      })
+  tests.live("waits for the operator if the operator forbids the provider, and for an admin if a rule does", () =>
+    Effect.sync(() => {
+      const connection = undefined
+      expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
+      expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
+      const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
+      expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
+    })
   )
 
-  tests.live("does not offer a step that the bound Connection rules out", () =>
+  tests.live("does not offer a step that the bound Connection excludes", () =>
     Effect.sync(() => {
       const missing: ProviderResolution = {
         ...blocked,

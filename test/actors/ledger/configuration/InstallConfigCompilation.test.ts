@@ -48,7 +48,7 @@ const report: StagedReport = {
 const given = { names: [] }
 
 describe("a configuration", () => {
-  tests.live("is compiled only from what was reviewed", () =>
+  tests.live("is compiled only from the reviewed evidence", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)
@@ -79,7 +79,7 @@ describe("a configuration", () => {
     })
   )
 
-  tests.live("reports why a manifest was refused, and installs generically", () =>
+  tests.live("reports the reason for refusing a manifest, and installs generically", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const refused = [

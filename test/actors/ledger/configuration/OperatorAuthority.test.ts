@@ -41,13 +41,13 @@ test("a plan remains valid as long as its profile is unchanged", () => {
   expect(operatorMoved(nothing, narrow, compiled, snapshot, ".")).toContain("base configuration")
 })
 
-test("a plan from a release without profiles is treated as created under the default profile", () => {
+test("a plan from a release without profiles counts as a plan with the default profile", () => {
   const old = { profile: null, profile_digest: null }
   expect(operatorMoved(nothing, old, {}, snapshot, ".")).toBeUndefined()
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")
 })
 
-test("a value of the wrong type is an error; an undeclared one is a warning if the entry names the module", () => {
+test("a value of the wrong type is an error; an undeclared value is a warning if the entry contains the module", () => {
   expect(operatorFindings(undefined, [])).toEqual([])
   expect(operatorFindings(base, [declared("region")])).toEqual([])
   expect(operatorFindings(base, [])).toEqual([])

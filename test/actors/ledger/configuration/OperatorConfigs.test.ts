@@ -32,7 +32,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Se
 })
 
 describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
-  tests.live("sets inputs that nobody else can set, chooses the profile, and is recorded on every Run", () =>
+  tests.live("sets inputs that no person can set, chooses the profile, and is recorded on every Run", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("its inputs are private to the person who installs a ref that nobody reviewed", () =>
+  tests.live("its inputs are private to the person who installs an unreviewed ref", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { commit, context, workspaceId } = yield* TestPlane
@@ -172,32 +172,28 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       })
   )
 
-  tests.live(
-    "a profile that the machine cannot provide causes the Run to be refused, naming the profile and the remedy",
-    () =>
-      Effect.gen(function* () {
-        const operator = yield* Operator
-        const use = (profile: Readonly<Record<string, unknown>>) =>
-          operator.set({
-            profiles: { strict: profile },
-            baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
-          })
-        // The service's Runs share the machine's network.
-        yield* use({ network: "isolated" })
-        const network = yield* install("network", main)
-        expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-        expect(network.diagnostics[0]?.message).toContain(
-          "The execution profile strict needs a network of the Run's own"
-        )
-        yield* use({ tool: { version: "0.0.1" } })
-        const tool = yield* install("tool", main)
-        expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-        expect(tool.diagnostics[0]?.message).toContain("0.0.1")
-        const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
-        expect(run).toMatchObject({ status: "failed", profile: "strict" })
-        // Nothing from the module was executed.
-        expect(run.isolation).toBeUndefined()
-      })
+  tests.live("a profile that the machine cannot provide refuses the Run, with the profile and the remedy", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const use = (profile: Readonly<Record<string, unknown>>) =>
+        operator.set({
+          profiles: { strict: profile },
+          baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
+        })
+      // The service's Runs share the machine's network.
+      yield* use({ network: "isolated" })
+      const network = yield* install("network", main)
+      expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+      expect(network.diagnostics[0]?.message).toContain("The execution profile strict needs a network of the Run's own")
+      yield* use({ tool: { version: "0.0.1" } })
+      const tool = yield* install("tool", main)
+      expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+      expect(tool.diagnostics[0]?.message).toContain("0.0.1")
+      const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
+      expect(run).toMatchObject({ status: "failed", profile: "strict" })
+      // Nothing from the module was executed.
+      expect(run.isolation).toBeUndefined()
+    })
   )
 
   tests.live("are listed before any records exist, in pages, without their values", () =>

@@ -8,7 +8,7 @@ const outcome = (type: DeclaredVariable["type"], value: string | number | Readon
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
 
 describe("values of inputs", () => {
-  test("an input that shares its name with a property of every object is missing until it is set", () => {
+  test("an input with the name of an Object property is missing until it is set", () => {
     for (const name of ["constructor", "toString", "valueOf"]) {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])

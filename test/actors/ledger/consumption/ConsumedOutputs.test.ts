@@ -15,14 +15,14 @@ const taken: ConsumedOutput = {
 }
 const offer = { dependencyId: namedDependency("a"), input: "region" }
 
-test("an offer is compared with what the plan used from the same dependency for the same input", () => {
+test("an offer is compared with the value that the plan used from the same dependency for the same input", () => {
   const other = { ...taken, input: "zone" }
   expect(takenOf([other, taken], offer)).toEqual(taken)
   expect(takenOf([other, { ...taken, dependencyId: namedDependency("b") }], offer)).toBe(dependencyAdded)
   expect(takenOf([], offer)).toBe(dependencyAdded)
 })
 
-test("a dependency on the state itself has no input", () => {
+test("a dependency on the state has no input", () => {
   const everything: ConsumedOutput = { dependencyId: namedDependency("a"), producerCapsuleId: namedCapsule("a") }
   expect(takenOf([everything], { dependencyId: namedDependency("a"), input: undefined })).toEqual(everything)
   expect(takenOf([everything], offer)).toBe(dependencyAdded)

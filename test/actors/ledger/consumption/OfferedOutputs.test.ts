@@ -57,7 +57,7 @@ test("within one Workspace an input may also receive secrets, but a published Ou
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("the reason for withholding is visible to the producer: with the secrets in its own Workspace, without them elsewhere", () => {
+test("the producer sees the reason for withholding: with the secrets in its own Workspace, without them elsewhere", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -68,7 +68,7 @@ test("the reason for withholding is visible to the producer: with the secrets in
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace receives what is shared with it, under the name of the share, and no secrets", () => {
+test("another Workspace receives the shared Outputs, under the name of the share, and no secrets", () => {
   const shared = new Map([
     ["alias", { shareId: namedShare("a"), name: "a" }],
     ["b", { shareId: namedShare("b"), name: "b" }]
@@ -83,7 +83,7 @@ test("another Workspace receives what is shared with it, under the name of the s
   expect(names(given("variable_injection", { shared: new Map() }))).toEqual(["", "", "", ""])
 })
 
-test("a dependency on the state itself is one offer of everything, and fills no input", () => {
+test("a dependency on the state is one offer of everything, and fills no input", () => {
   const [offer, ...more] = given("remote_state")
   expect(more).toEqual([])
   expect([offer?.input, offer?.output, offer?.given.length, offer?.required]).toEqual([undefined, undefined, 3, false])
@@ -93,14 +93,14 @@ test.each([
   ["destroyed", null, "It was destroyed."],
   ["released", "moved_elsewhere", "It was released: it moved elsewhere."],
   ["released", "infrastructure_gone", "It was released: its infrastructure is gone."]
-] as const)("a producer that was %s (%s) has no name and no state, and says how it ended", (status, reason, words) => {
+] as const)("a producer that was %s (%s) has no name and no state, and reports its end", (status, reason, words) => {
   const found = produced.found === undefined ? undefined : { ...produced.found, status, release_reason: reason }
   const [offer] = given("variable_injection", { found, outputs: [] })
   expect([offer?.producerName, offer?.stateVersionId]).toEqual([undefined, undefined])
   expect(offer?.ended).toStartWith(words)
 })
 
-test("a producer that was deleted or has never been applied offers nothing and has not ended", () => {
+test("a deleted or never applied producer offers nothing and has not ended", () => {
   const [gone] = given("variable_injection", { found: undefined, outputs: [] })
   expect([gone?.given, gone?.ended, gone?.stateVersionId]).toEqual([[], undefined, undefined])
   const unapplied = produced.found === undefined ? undefined : { ...produced.found, current_state_version_id: null }

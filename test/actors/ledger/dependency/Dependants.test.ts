@@ -9,8 +9,8 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule on which others depend", () => {
-  tests.live("are listed in the review of its destruction", () =>
+describe.skipIf(Bun.which("terraform") === null)("a Capsule with consumers", () => {
+  tests.live("its consumers appear in the review of its destruction", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -50,13 +50,13 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
   })
 
 describe("a proposed set of Interfaces", () => {
-  test("adds to what exists, and treats an equal Interface as the same one", () => {
+  test("adds to the existing set, and treats an equal Interface as the same Interface", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     const same = { a: { source: "output", outputName: "read", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present", same))).toEqual(["present", "new"])
   })
 
-  test("reads Outputs that the operator did not list, and leaves that list as it is", () => {
+  test("reads Outputs that the operator did not list, without changing that list", () => {
     const read = blueprint("new", { a: { source: "output", outputName: "closed", outputType: "url" } })
     const result = patchBlueprints(compiled, outputs, [read], defaultOperatorPolicy)
     expect(Result.getOrThrow(result).outputAllowlist).toEqual(compiled.outputAllowlist)

@@ -80,37 +80,39 @@ const rows = Effect.gen(function* () {
 })
 
 describe("ui-surfaces", () => {
-  tests.live("lists exactly what this person may open, and the owner filter can only narrow it", () =>
-    Effect.gen(function* () {
-      const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows
-      const interfaces = yield* Interfaces
-      const keys = (who: string, filter: { capsuleId?: string } = {}) =>
-        Effect.map(interfaces.uiSurfaces(workspaceId, who, filter, { limit: 100 }), ({ items }) =>
-          items.map(({ key }) => key)
-        )
-      expect(yield* keys(subject)).toEqual(["key-1", "key-2"])
-      expect(yield* keys(stranger)).toEqual(["key-7"])
-      expect(yield* keys(subject, { capsuleId })).toEqual(["key-1", "key-2"])
-      expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
-      expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
+  tests.live(
+    "lists exactly the Interfaces that this person may open, and the owner filter can only narrow the list",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows
+        const interfaces = yield* Interfaces
+        const keys = (who: string, filter: { capsuleId?: string } = {}) =>
+          Effect.map(interfaces.uiSurfaces(workspaceId, who, filter, { limit: 100 }), ({ items }) =>
+            items.map(({ key }) => key)
+          )
+        expect(yield* keys(subject)).toEqual(["key-1", "key-2"])
+        expect(yield* keys(stranger)).toEqual(["key-7"])
+        expect(yield* keys(subject, { capsuleId })).toEqual(["key-1", "key-2"])
+        expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
+        expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-      // Page by page, with a cursor that is valid only for this reader.
-      const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
-      const cursor = first.nextCursor ?? ""
-      const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
-      expect([first, second].map(({ items }) => items.map(({ key }) => key))).toEqual([["key-1"], ["key-2"]])
-      expect(second.nextCursor).toBeUndefined()
-      const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
-      expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
+        // Page by page, with a cursor that is valid only for this reader.
+        const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
+        const cursor = first.nextCursor ?? ""
+        const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
+        expect([first, second].map(({ items }) => items.map(({ key }) => key))).toEqual([["key-1"], ["key-2"]])
+        expect(second.nextCursor).toBeUndefined()
+        const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
+        expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
-      // Somebody outside the Workspace has a binding but still cannot use it; each use is checked.
-      const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
-      expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
-      const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }
-      expect((yield* interfaces.authorize(own)).key).toBe("key-1")
-      yield* (yield* Capsules).update(context, capsuleId, { status: "disabled" })
-      expect(yield* keys(subject)).toEqual([])
-      expect((yield* Effect.flip(interfaces.authorize(own))).code).toBe("permission_denied")
-    })
+        // Somebody outside the Workspace has a binding but still cannot use it; each use is checked.
+        const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
+        expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
+        const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }
+        expect((yield* interfaces.authorize(own)).key).toBe("key-1")
+        yield* (yield* Capsules).update(context, capsuleId, { status: "disabled" })
+        expect(yield* keys(subject)).toEqual([])
+        expect((yield* Effect.flip(interfaces.authorize(own))).code).toBe("permission_denied")
+      })
   )
 })

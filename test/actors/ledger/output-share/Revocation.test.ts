@@ -74,7 +74,7 @@ const revokeSilently = (id: OutputShareId) =>
 
 const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 
-describe("revoking the values delivered to a plan before its apply", () => {
+describe("revoking values of a plan before its apply", () => {
   tests.live("voids exactly the plan whose share is revoked, approved or not", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
@@ -140,7 +140,7 @@ describe("revoking the values delivered to a plan before its apply", () => {
     })
   )
 
-  tests.live("does not let a plan computed in the meantime become reviewable", () =>
+  tests.live("prevents a plan computed in the meantime from becoming reviewable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -170,7 +170,7 @@ describe("revoking the values delivered to a plan before its apply", () => {
     })
   )
 
-  tests.live("refuses a plan from an older release, which does not record what it used", () =>
+  tests.live("refuses a plan from an older release, which has no record of its values", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -5,7 +5,7 @@ import { RunStatus } from "../../../../schema/records/Run.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 
-test("an unfinished sync or check is waited for, and the next step follows only if it succeeds", () => {
+test("the coordinator waits for an unfinished sync or check, and continues only if it succeeds", () => {
   const steps = RunStatus.literals.map((status) => [status, stepAfterJob({ status })])
   expect(Object.fromEntries(steps)).toEqual({
     queued: "wait",
@@ -38,7 +38,7 @@ test("a plan is reviewable once it has been computed, and remains so after appro
   expect(stepAfterPlan(undefined)).toBe("wait")
 })
 
-test("a failure has its Run's code and message, or reports how the Run ended", () => {
+test("a failure has its Run's code and message, or reports the end of the Run", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled", evidence: "{}" } as const
   expect(failuresOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual([
     { severity: "error", code: "ref_not_found", message: "No such ref." }

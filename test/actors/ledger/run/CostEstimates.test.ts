@@ -41,7 +41,7 @@ describe("a cost estimate", () => {
     expect(estimateCost(table, { id })).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("adds what is created and subtracts what is destroyed, each at the best-matching price", () => {
+  test("adds created and subtracts destroyed resources, each at the best-matching price", () => {
     const large = { name: "size", after: "large" }
     const answer = estimate(
       change("small", ["create"], [{ name: "size", after: "small" }]),
@@ -78,7 +78,7 @@ describe("a cost estimate", () => {
     expect(answer.items).toHaveLength(3)
   })
 
-  test("omits what it cannot know, and reports the omission", () => {
+  test("omits unknown prices, and reports the omission", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),

@@ -16,7 +16,7 @@ const groupId = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
 // The reverse of their alphabetical order.
 const ids = ["c", "b", "a"].map((letter) => RunId.make(`run_${letter.repeat(24)}`))
 
-tests.live("Runs of a group that are created at the same moment keep their order, in the queue as well", () =>
+tests.live("Runs of a group that are created together keep their order, also in the queue", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger

@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("a Capsule's newest Run is found, however many others have run since", () =>
+tests.live("a Capsule's newest Run is found, regardless of the number of later Runs of other Capsules", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -57,7 +57,7 @@ tests.live("a Capsule's newest Run is found, however many others have run since"
   })
 )
 
-tests.live("of two created at the same moment, the one listed first is the newest; other Workspaces are ignored", () =>
+tests.live("of two Runs created together, the first in the list is the newest; other Workspaces are ignored", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

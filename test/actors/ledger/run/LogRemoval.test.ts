@@ -110,52 +110,50 @@ const audited = Effect.gen(function* () {
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-tests.live(
-  "logs that are needed are kept, however old they are; the removal removes exactly what the survey names",
-  () =>
-    Effect.gen(function* () {
-      yield* furnished
-      const capsule_id = of("cap", "b")
-      const newer = new Date().toISOString()
-      const stays = [
-        yield* loggedRun("young", 1, { log_ended_at: newer }),
-        yield* loggedRun("open", 1, { log_ended_at: null }),
-        yield* loggedRun("review", 1, { type: "plan", status: "waiting_approval" }),
-        yield* loggedRun("approved", 1, { type: "plan", approved_at: long, approved_by: "usr" }),
-        yield* loggedRun("lastsync", 1, { source_id: of("src", "z"), created_at: newer }),
-        yield* loggedRun("lastrun", 1, { capsule_id, created_at: "2099-01-01T00:00:00.000Z", type: "drift_check" }),
-        yield* loggedRun("madeplan", 1, {
-          capsule_id,
-          type: "plan",
-          approved_at: long,
-          used_by_run_id: namedRun("made")
-        }),
-        yield* loggedRun("made", 1, { capsule_id, type: "apply", plan_run_id: namedRun("madeplan") })
-      ]
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE state_versions SET created_by_run_id = ${namedRun("made")} WHERE id = ${of("sv", "b")}`
-      const goes = [
-        yield* loggedRun("oldsync", 2, { source_id: of("src", "z") }),
-        yield* loggedRun("oldrun", 3, { capsule_id, type: "drift_check" }),
-        yield* loggedRun("usedplan", 1, { capsule_id, type: "plan", approved_at: long, used_by_run_id: namedRun("x") }),
-        yield* loggedRun("failed", 1, { capsule_id, type: "apply", status: "failed" })
-      ]
-      const removal = yield* LogRemoval
-      const expected = [{ workspaceId: of("ws", "a"), runs: goes.length, bytes: 700 }] as const
-      expect<unknown>(yield* removal.survey).toEqual(expected)
-      expect(Object.keys(yield* logged)).toHaveLength(stays.length + goes.length)
-      expect(yield* audited).toEqual([])
+tests.live("needed logs are kept, regardless of age; the removal removes exactly the logs of the survey", () =>
+  Effect.gen(function* () {
+    yield* furnished
+    const capsule_id = of("cap", "b")
+    const newer = new Date().toISOString()
+    const stays = [
+      yield* loggedRun("young", 1, { log_ended_at: newer }),
+      yield* loggedRun("open", 1, { log_ended_at: null }),
+      yield* loggedRun("review", 1, { type: "plan", status: "waiting_approval" }),
+      yield* loggedRun("approved", 1, { type: "plan", approved_at: long, approved_by: "usr" }),
+      yield* loggedRun("lastsync", 1, { source_id: of("src", "z"), created_at: newer }),
+      yield* loggedRun("lastrun", 1, { capsule_id, created_at: "2099-01-01T00:00:00.000Z", type: "drift_check" }),
+      yield* loggedRun("madeplan", 1, {
+        capsule_id,
+        type: "plan",
+        approved_at: long,
+        used_by_run_id: namedRun("made")
+      }),
+      yield* loggedRun("made", 1, { capsule_id, type: "apply", plan_run_id: namedRun("madeplan") })
+    ]
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE state_versions SET created_by_run_id = ${namedRun("made")} WHERE id = ${of("sv", "b")}`
+    const goes = [
+      yield* loggedRun("oldsync", 2, { source_id: of("src", "z") }),
+      yield* loggedRun("oldrun", 3, { capsule_id, type: "drift_check" }),
+      yield* loggedRun("usedplan", 1, { capsule_id, type: "plan", approved_at: long, used_by_run_id: namedRun("x") }),
+      yield* loggedRun("failed", 1, { capsule_id, type: "apply", status: "failed" })
+    ]
+    const removal = yield* LogRemoval
+    const expected = [{ workspaceId: of("ws", "a"), runs: goes.length, bytes: 700 }] as const
+    expect<unknown>(yield* removal.survey).toEqual(expected)
+    expect(Object.keys(yield* logged)).toHaveLength(stays.length + goes.length)
+    expect(yield* audited).toEqual([])
 
-      expect<unknown>(yield* removal.removeAll).toEqual(expected)
-      expect(Object.keys(yield* logged)).toEqual(stays.toSorted())
-      expect(yield* audited).toMatchObject([{ workspace_id: of("ws", "a"), runs: goes.length, bytes: 700 }])
-      expect(yield* removal.survey).toEqual([])
-      expect(yield* removal.removeAll).toEqual([])
-      expect(yield* audited).toHaveLength(1)
-    })
+    expect<unknown>(yield* removal.removeAll).toEqual(expected)
+    expect(Object.keys(yield* logged)).toEqual(stays.toSorted())
+    expect(yield* audited).toMatchObject([{ workspace_id: of("ws", "a"), runs: goes.length, bytes: 700 }])
+    expect(yield* removal.survey).toEqual([])
+    expect(yield* removal.removeAll).toEqual([])
+    expect(yield* audited).toHaveLength(1)
+  })
 )
 
-tests.live("all logs of a destroyed Capsule are removed, including the last one and the one from its last apply", () =>
+tests.live("all logs of a destroyed Capsule are removed, including the last log and the log of its last apply", () =>
   Effect.gen(function* () {
     yield* furnished
     const sql = yield* SqlClient.SqlClient
@@ -175,7 +173,7 @@ tests.live("all logs of a destroyed Capsule are removed, including the last one 
 )
 
 tests.live(
-  "when a process dies between any two steps, the next one completes the removal, and it is audited once",
+  "when a process dies between any two steps, the next process completes the removal, which is audited once",
   () =>
     Effect.gen(function* () {
       const removal = yield* LogRemoval

@@ -30,7 +30,7 @@ for (const [what, log, reason] of cases) {
   test(`${what}: ${reason ?? "may be removed"}`, () => expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("each need keeps a log, whatever else is true; an old log that nothing needs is removed", () => {
+test("each need alone keeps a log; an old log without a need is removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

@@ -35,18 +35,20 @@ const evidence: RunEvidence = {
   driftedResources: 1
 }
 
-tests.live("a list of Runs has the summary of each plan; what the plan changes item by item is read with the Run", () =>
-  Effect.gen(function* () {
-    const runs = yield* Runs
-    const { workspaceId } = yield* TestPlane
-    const id = yield* endedRun(workspaceId, "detailed", 1, { evidence })
-    const read = yield* runs.read(id)
-    expect(read).toMatchObject(evidence)
-    const listed = (yield* runs.list(workspaceId, {}, { limit: 100 })).items.find((run) => run.id === id)
-    expect(listed).toEqual(Struct.omit(read, planDetailNames))
-    const { items } = yield* runs.changes(workspaceId, {}, { limit: 100 })
-    expect(items.find((run) => run.id === id)).toEqual(listed)
-  })
+tests.live(
+  "a list of Runs has the summary of each plan; only a single Run contains the plan's changes item by item",
+  () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const { workspaceId } = yield* TestPlane
+      const id = yield* endedRun(workspaceId, "detailed", 1, { evidence })
+      const read = yield* runs.read(id)
+      expect(read).toMatchObject(evidence)
+      const listed = (yield* runs.list(workspaceId, {}, { limit: 100 })).items.find((run) => run.id === id)
+      expect(listed).toEqual(Struct.omit(read, planDetailNames))
+      const { items } = yield* runs.changes(workspaceId, {}, { limit: 100 })
+      expect(items.find((run) => run.id === id)).toEqual(listed)
+    })
 )
 
 tests.live("the details are the last column of a Run, and lists do not select them", () =>
@@ -59,7 +61,7 @@ tests.live("the details are the last column of a Run, and lists do not select th
   })
 )
 
-test("evidence that is recorded later keeps the details of the plan, and replaces those that it contains", () => {
+test("later evidence keeps the details of the plan, and replaces its own fields", () => {
   const planned = mergedEvidence(noEvidence, evidence)
   const later = mergedEvidence(planned, { diagnostics: [], outputChanges: [] })
   expect(EvidenceJson.read(later.evidence)).toEqual({ ...Struct.omit(evidence, planDetailNames), diagnostics: [] })

@@ -90,7 +90,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a batch of events that arrives twice is stored once; the count starts over under the next fence", () =>
+tests.live("a batch of events that arrives twice is stored once; the count restarts under the next fence", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const first = yield* newRun("events")
@@ -143,7 +143,7 @@ tests.live("lines whose acknowledgement was lost are sent again and stored once"
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("lines still held under an earlier fence are not stored among those of the next one", () =>
+tests.live("lines buffered under an earlier fence are not stored with the lines of the next fence", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("fenced")
@@ -164,40 +164,38 @@ tests.live("lines still held under an earlier fence are not stored among those o
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live(
-  "lines lost to a database that refuses writes are counted where they are missing, and later ones are stored",
-  () =>
-    Effect.gen(function* () {
-      const logs = yield* RunLogs
-      const hold = yield* newRun("refused")
-      const numbered = (index: number) => `${index} `.padEnd(16 * 1024, "x")
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const log = yield* logs.open(hold)
-          line.refuses = true
-          for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
-          // The flush that the first line planned.
-          const attempts = line.refused
-          yield* eventually(
-            Effect.sync(() => line.refused),
-            (now) => now > attempts
-          )
-          line.refuses = false
-          // Nobody flushes this log: it notices without help that the database accepts writes again.
-          for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
-            yield* log.write("plan", "stdout", numbered(index))
-            yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
-          }
-          yield* log.write("plan", "stdout", "after")
-        })
-      )
-      const lines = (yield* storedLines(hold.runId)).map(({ text }) => text)
-      const noted = lines.findIndex((text) => text.includes("lines were lost here"))
-      expect(lines.slice(0, noted)).toEqual(Array.from({ length: noted }, (_, index) => numbered(index)))
-      const lost = Number(/^[0-9]+/.exec(lines[noted] ?? "")?.[0])
-      const next = lines[noted + 1] ?? ""
-      expect(next === "after" || next.startsWith(`${noted + lost} `)).toBe(true)
-      expect(lines.filter((text) => text.includes("lines were lost here"))).toHaveLength(1)
-      expect(lines.at(-1)).toBe("after")
-    }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+tests.live("lines lost to a database that refuses writes are counted in their place, and later lines are stored", () =>
+  Effect.gen(function* () {
+    const logs = yield* RunLogs
+    const hold = yield* newRun("refused")
+    const numbered = (index: number) => `${index} `.padEnd(16 * 1024, "x")
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* logs.open(hold)
+        line.refuses = true
+        for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
+        // The flush that the first line planned.
+        const attempts = line.refused
+        yield* eventually(
+          Effect.sync(() => line.refused),
+          (now) => now > attempts
+        )
+        line.refuses = false
+        // Nobody flushes this log: it notices without help that the database accepts writes again.
+        for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
+          yield* log.write("plan", "stdout", numbered(index))
+          yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
+        }
+        yield* log.write("plan", "stdout", "after")
+      })
+    )
+    const lines = (yield* storedLines(hold.runId)).map(({ text }) => text)
+    const noted = lines.findIndex((text) => text.includes("lines were lost here"))
+    expect(lines.slice(0, noted)).toEqual(Array.from({ length: noted }, (_, index) => numbered(index)))
+    const lost = Number(/^[0-9]+/.exec(lines[noted] ?? "")?.[0])
+    const next = lines[noted + 1] ?? ""
+    expect(next === "after" || next.startsWith(`${noted + lost} `)).toBe(true)
+    expect(lines.filter((text) => text.includes("lines were lost here"))).toHaveLength(1)
+    expect(lines.at(-1)).toBe("after")
+  }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )

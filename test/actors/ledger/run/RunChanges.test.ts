@@ -85,7 +85,7 @@ tests.live(
     })
 )
 
-tests.live("pages of changes neither repeat nor lose any, and a filter that would split changes is refused", () =>
+tests.live("pages of changes neither repeat nor lose a change, and a filter that would split changes is refused", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("pages")
     const runs = yield* Runs

@@ -98,7 +98,7 @@ tests.live("search matches names, commits and the start of ids, requires every w
   })
 )
 
-tests.live("search finds the Runs of a person by their address, also with a domain of another script", () =>
+tests.live("search finds a person's Runs by address, also with a domain in another script", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* SqlClient.SqlClient

@@ -35,7 +35,7 @@ const kinds = Effect.fnUntraced(function* (runId: string) {
   return rows.map(({ kind }) => kind)
 })
 
-tests.live("noted entries are written in the background, and wake their readers once written", () =>
+tests.live("noted entries are written in the background, and wake their readers after the write", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("alone")
@@ -49,7 +49,7 @@ tests.live("noted entries are written in the background, and wake their readers 
   })
 )
 
-tests.live("nothing appended later comes before what was noted", () =>
+tests.live("entries appended later never precede noted entries", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient

@@ -113,7 +113,7 @@ tests.live("a line is kept if the lines before it are stored while its time is r
   })
 )
 
-tests.live("a log states how many lines it left out even if lines are stored while it closes", () =>
+tests.live("a log reports the number of omitted lines even if lines are stored while it closes", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("closed-between")
     let flush: Effect.Effect<void> = Effect.void

@@ -105,7 +105,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
 
 describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
   tests.live(
-    "in any order of requests, no Run makes a move outside the table, and no plan is used twice",
+    "in any order of requests, no Run makes an illegal move, and no plan is used twice",
     () =>
       Effect.gen(function* () {
         const { workspaceId } = yield* TestPlane

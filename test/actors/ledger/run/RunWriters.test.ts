@@ -29,7 +29,7 @@ const setClauses = files.flatMap(({ path, text }) =>
   [...text.matchAll(/\bUPDATE\s+runs\b([\s\S]*?)\bWHERE\b/gi)].map(([, set = ""]) => ({ path, set }))
 )
 
-describe("what belongs to a Run", () => {
+describe("the rows of a Run", () => {
   test("is written by its own modules", () => {
     expect(writers("runs")).toEqual([
       "actors/ledger/run/LogRemoval.ts",

@@ -260,7 +260,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "two owners with pauses and with lost and repeated messages never both act for a Run, and an older fence writes nothing",
+  "two owners with pauses and lost or repeated messages never both act for a Run, and an older fence writes nothing",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")

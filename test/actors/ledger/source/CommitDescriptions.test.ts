@@ -13,7 +13,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe("a commit's description", () => {
-  tests.live("is on every record that names the commit, and absent if an earlier release fetched it", () =>
+  tests.live("is on every record with the commit, and absent if an earlier release fetched it", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const sources = yield* Sources

@@ -27,7 +27,7 @@ const newSource = Effect.gen(function* () {
   return { ...made, accepts, context, sources }
 })
 
-tests.live("a renewed secret takes effect at once, and the old one no longer proves anything", () =>
+tests.live("a renewed secret takes effect immediately, and the old secret is refused", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, context, hookSecret, source, sources } = yield* newSource

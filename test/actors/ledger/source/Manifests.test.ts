@@ -103,7 +103,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is never returned, whatever folder the Source reads", () =>
+  tests.live("is never returned, regardless of the Source's folder", () =>
     Effect.gen(function* () {
       const sources = yield* Sources
       const whole = yield* synced("whole", ".")
@@ -123,7 +123,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is invalid if its version lacks a field, and the reason names the version that has it", () =>
+  tests.live("is invalid if its version lacks a field, and the reason contains the version that has it", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -143,7 +143,7 @@ describe("a repository's manifest", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("an install without the manifest's assistance", () => {
   tests.live(
-    "reports what was dropped and why",
+    "reports the dropped parts and the reasons",
     () =>
       Effect.gen(function* () {
         const module = { inputs: [input("title"), input("missing")], requires: bound }

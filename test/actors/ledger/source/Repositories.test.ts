@@ -29,7 +29,7 @@ afterAll(tests.dispose)
 
 const main = `resource "terraform_data" "a" { input = "a" }`
 
-describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger made", () => {
+describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted author", () => {
   tests.live(
     "are refused with a reason if they are empty, too large or have too many files",
     () =>
@@ -63,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
   )
 
   tests.live(
-    "cannot smuggle in links, submodules or pointers, and report what was left out",
+    "cannot smuggle in links, submodules or pointers, and report the omitted entries",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -3,12 +3,12 @@ import { shownDeclaration } from "../../../../actors/ledger/source/ShownDeclarat
 
 const declared = { description: "The size", typeExpression: "number", defaultJson: "3" }
 
-test("a form shows what the module declares about an input, but not the default of a secret one", () => {
+test("a form shows the module's declaration of an input, but not a secret default", () => {
   expect(shownDeclaration(declared, false)).toEqual(declared)
   expect(shownDeclaration(declared, true)).toEqual({ description: "The size", typeExpression: "number" })
 })
 
-test("long values are left out", () => {
+test("long values are omitted", () => {
   const [fits, long] = ["x".repeat(2000), "x".repeat(2001)]
   expect(shownDeclaration({ typeExpression: fits, defaultJson: fits }, false)).toEqual({
     typeExpression: fits,

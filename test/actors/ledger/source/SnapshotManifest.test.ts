@@ -61,7 +61,7 @@ test("a stored document is judged again only under a different edition of the ru
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration is the parser's result; one refused by a sync remains refused even if it parses", () => {
+test("a declaration is the parser's result; a document refused by a sync remains refused even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")
@@ -74,7 +74,7 @@ test("a declaration is the parser's result; one refused by a sync remains refuse
   expect(declarationOf(unread)._tag).toBe("Refused")
 })
 
-test("a manifest is pinned by its digest, and an unread one by its snapshot and refusal", () => {
+test("a manifest is pinned by its digest, and an unread manifest by its snapshot and refusal", () => {
   expect(manifestPin(absent)).toEqual({})
   const { repositoryManifest } = carrier(valid)
   expect(manifestPin(carrier(valid)).manifestDigest).toBe(repositoryManifest.digest)

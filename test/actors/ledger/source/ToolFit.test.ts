@@ -8,7 +8,7 @@ import { testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe.skipIf(Bun.which("terraform") === null)("a module that the tool at hand does not run", () => {
+describe.skipIf(Bun.which("terraform") === null)("a module that the service's tool cannot run", () => {
   tests.live("is refused by the check, before a Capsule is created", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

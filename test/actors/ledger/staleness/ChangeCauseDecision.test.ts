@@ -38,7 +38,7 @@ const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvide
 
 const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
 
-describe("why a resource changes", () => {
+describe("the reason why a resource changes", () => {
   test("is the commit when no other difference reaches it", () => {
     expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
       plan: [commit, inputCause],
@@ -56,7 +56,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("of a deposed object is the apply that left it behind, whatever happened to the live one", () => {
+  test("of a deposed object is the apply that left it, regardless of the live object", () => {
     const change = updated({ actions: ["delete"], deposed: "0a1b2c3d" })
     const drift = { resourceDrift: [drifted({ actions: ["delete"] })] }
     expect(judged(change, { commit, evidence: drift }).causes).toEqual([{ kind: "unfinished" }])
@@ -65,7 +65,7 @@ describe("why a resource changes", () => {
     expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
   })
 
-  test("is left undecided between a commit and an input that reaches it", () => {
+  test("is undecided between a commit and an input that reaches it", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,
       causes: [inputCause, commit]
@@ -84,7 +84,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is drift if the plan reverts exactly the outside change, whatever else differs", () => {
+  test("is drift if the plan reverts exactly the outside change, regardless of other differences", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
@@ -140,7 +140,7 @@ describe("why a resource changes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("of a new or removed instance is whatever determines how many instances there are", () => {
+  test("of a new or removed instance is the cause of the number of instances", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,

@@ -77,7 +77,7 @@ const editNote = (folder: string, content: string) => {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), content }))
 }
 
-describe.skipIf(Bun.which("terraform") === null)("why a plan changes a resource", () => {
+describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes a resource", () => {
   tests.live("is derived from its input, its commit and its drift, without a value", () =>
     Effect.gen(function* () {
       const { notesDir } = yield* TestPlane

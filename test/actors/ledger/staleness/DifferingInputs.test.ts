@@ -27,41 +27,39 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("a plan", () => {
-  tests.live(
-    "names the inputs that other Capsules now fill differently than at the last apply, but shows no values",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const dependencies = yield* Dependencies
-        const { capsule: producer } = yield* active("gives", pureModule)
-        const { capsule: consumer, plan } = yield* active("takes", pureModule)
-        expect(plan.injectedInputs).toBeUndefined()
-        yield* reconfigured(producer.id, { a: "one", key: "first" })
-        const dependency = yield* dependencies.create(context, consumer.id, {
-          producerCapsuleId: producer.id,
-          mode: "variable_injection",
-          outputs: [
-            { from: "value", to: "a", required: true },
-            { from: "secret", to: "key", required: true }
-          ]
-        })
-        const named = (input: string, change: "added" | "changed" | "removed") => ({
-          input,
-          producerCapsuleId: producer.id,
-          change
-        })
-        const first = yield* replanned(consumer.id)
-        expect(first.injectedInputs).toEqual([named("a", "added"), named("key", "added")])
-        expect(JSON.stringify(first.injectedInputs)).not.toContain("first")
-        yield* applied(first)
-        expect((yield* replanned(consumer.id)).injectedInputs).toBeUndefined()
-
-        yield* reconfigured(producer.id, { key: "second" })
-        const second = yield* replanned(consumer.id)
-        expect(second.injectedInputs).toEqual([named("key", "changed")])
-        yield* applied(second)
-        yield* dependencies.remove(context, dependency.id)
-        expect((yield* replanned(consumer.id)).injectedInputs).toEqual([named("a", "removed"), named("key", "removed")])
+  tests.live("lists the inputs with new values from other Capsules, but shows no values", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const dependencies = yield* Dependencies
+      const { capsule: producer } = yield* active("gives", pureModule)
+      const { capsule: consumer, plan } = yield* active("takes", pureModule)
+      expect(plan.injectedInputs).toBeUndefined()
+      yield* reconfigured(producer.id, { a: "one", key: "first" })
+      const dependency = yield* dependencies.create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "variable_injection",
+        outputs: [
+          { from: "value", to: "a", required: true },
+          { from: "secret", to: "key", required: true }
+        ]
       })
+      const named = (input: string, change: "added" | "changed" | "removed") => ({
+        input,
+        producerCapsuleId: producer.id,
+        change
+      })
+      const first = yield* replanned(consumer.id)
+      expect(first.injectedInputs).toEqual([named("a", "added"), named("key", "added")])
+      expect(JSON.stringify(first.injectedInputs)).not.toContain("first")
+      yield* applied(first)
+      expect((yield* replanned(consumer.id)).injectedInputs).toBeUndefined()
+
+      yield* reconfigured(producer.id, { key: "second" })
+      const second = yield* replanned(consumer.id)
+      expect(second.injectedInputs).toEqual([named("key", "changed")])
+      yield* applied(second)
+      yield* dependencies.remove(context, dependency.id)
+      expect((yield* replanned(consumer.id)).injectedInputs).toEqual([named("a", "removed"), named("key", "removed")])
+    })
   )
 })

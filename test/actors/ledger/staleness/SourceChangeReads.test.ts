@@ -15,7 +15,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe("the files changed by a Run's commit", () => {
-  tests.live("are those in its module that were added, changed or removed since the last apply", () =>
+  tests.live("are the files of its module that were added, changed or removed since the last apply", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const runs = yield* Runs

@@ -20,7 +20,7 @@ const upgradedFromBefore = Effect.gen(function* () {
 })
 
 it.live(
-  "an upgrade keeps the reasons why a Capsule is stale, and infers from timestamps what it was applied with",
+  "an upgrade keeps the reasons why a Capsule is stale, and infers the inputs of its last apply from timestamps",
   () =>
     Effect.gen(function* () {
       yield* seed

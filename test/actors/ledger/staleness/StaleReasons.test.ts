@@ -44,8 +44,8 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
   expect(apply.status).toBe("succeeded")
 })
 
-describe("why a Capsule is stale", () => {
-  tests.live("a consumer tracks the Outputs it uses, whether changed, secret, unchanged or withdrawn", () =>
+describe("the reason why a Capsule is stale", () => {
+  tests.live("a consumer tracks its used Outputs, whether changed, secret, unchanged or withdrawn", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

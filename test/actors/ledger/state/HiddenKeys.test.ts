@@ -38,7 +38,7 @@ const changes = Effect.fnUntraced(function* (address: string) {
 })
 const rows = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT * FROM resource_versions`)
 
-tests.live("Secret instance keys are distinct rows that reveal nothing, also of deposed and tainted objects", () =>
+tests.live("secret instance keys have distinct rows that reveal nothing, also for deposed and tainted objects", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const text = stateText([
@@ -61,35 +61,33 @@ tests.live("Secret instance keys are distinct rows that reveal nothing, also of 
   })
 )
 
-tests.live(
-  "A key that becomes a secret later is hidden in all rows and stays hidden, and nothing counts as changed",
-  () =>
-    Effect.gen(function* () {
-      yield* emptyCapsules
-      const one = yield* committed(1, both)
-      const two = yield* committed(2, stateText([vpc(alice, "a2"), vpc(bob, "b"), vpc("eu-west", "c")]))
-      expect(yield* list(alice)).toHaveLength(1)
-      const three = yield* committed(3, stateText([vpc(alice, "a2"), vpc(bob, "b3"), vpc("eu-west", "c")]), { secrets })
-      expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
-      const hidden = (yield* list()).filter((address) => hiddenAddress.test(address))
-      expect(hidden).toHaveLength(2)
-      const [changed] = yield* difference(two, one)
-      const [later] = yield* difference(three, two)
-      expect([changed?.slice(1), later?.slice(1)]).toEqual([
-        ["changed", "name"],
-        ["changed", "name"]
-      ])
-      expect([changed?.[0], later?.[0]].toSorted()).toEqual(hidden.toSorted())
-      expect(yield* changes(changed?.[0] ?? "")).toEqual(["changed name", "added"])
-      expect(yield* changes(later?.[0] ?? "")).toEqual(["changed name", "added"])
+tests.live("a key that becomes a secret later is hidden in all rows permanently, and does not count as a change", () =>
+  Effect.gen(function* () {
+    yield* emptyCapsules
+    const one = yield* committed(1, both)
+    const two = yield* committed(2, stateText([vpc(alice, "a2"), vpc(bob, "b"), vpc("eu-west", "c")]))
+    expect(yield* list(alice)).toHaveLength(1)
+    const three = yield* committed(3, stateText([vpc(alice, "a2"), vpc(bob, "b3"), vpc("eu-west", "c")]), { secrets })
+    expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
+    const hidden = (yield* list()).filter((address) => hiddenAddress.test(address))
+    expect(hidden).toHaveLength(2)
+    const [changed] = yield* difference(two, one)
+    const [later] = yield* difference(three, two)
+    expect([changed?.slice(1), later?.slice(1)]).toEqual([
+      ["changed", "name"],
+      ["changed", "name"]
+    ])
+    expect([changed?.[0], later?.[0]].toSorted()).toEqual(hidden.toSorted())
+    expect(yield* changes(changed?.[0] ?? "")).toEqual(["changed name", "added"])
+    expect(yield* changes(later?.[0] ?? "")).toEqual(["changed name", "added"])
 
-      const four = yield* committed(4, both)
-      expect((yield* list()).toSorted()).toEqual([...hidden, 'aws_vpc.main["eu-west"]'].toSorted())
-      expect((yield* difference(four, three)).map(([, ...change]) => change)).toEqual([
-        ["changed", "name"],
-        ["changed", "name"]
-      ])
-    })
+    const four = yield* committed(4, both)
+    expect((yield* list()).toSorted()).toEqual([...hidden, 'aws_vpc.main["eu-west"]'].toSorted())
+    expect((yield* difference(four, three)).map(([, ...change]) => change)).toEqual([
+      ["changed", "name"],
+      ["changed", "name"]
+    ])
+  })
 )
 
 /** Rows as an earlier release stored them: with the keys of a state whose inputs are secret. */
@@ -108,7 +106,7 @@ const earlier = Effect.gen(function* () {
 })
 
 tests.live(
-  "Keys that an earlier release stored are shown to nobody until they are hidden, which an interruption delays",
+  "keys stored by an earlier release are shown to nobody until they are hidden, even after an interruption",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules
@@ -135,7 +133,7 @@ tests.live(
     })
 )
 
-tests.live("Every key that an earlier release stored is hidden while the secrets of the state are unknown", () =>
+tests.live("every key stored by an earlier release is hidden while the secrets of the state are unknown", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient

@@ -16,34 +16,36 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 describe("the checkpoint that earlier releases kept for a finished Run", () => {
-  tests.live("is imported once, with the Capsule as that apply left it; a running Run keeps its own", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* LeftOverStates
-      const { bytes, capsuleId, record } = yield* withLeftOver("taken-over")
-      const { workspaceId } = yield* TestPlane
-      const run = (yield* (yield* RunLedger).find(record.runId)) ?? (yield* Effect.die("no Run"))
-      yield* sql`DELETE FROM left_over_states WHERE id = ${record.id}`
-      yield* sql`UPDATE runs SET status = 'running', owner = 'inst_test#1', base_state_generation = 1,
+  tests.live(
+    "is imported once, with the Capsule at the position of that apply; a running Run keeps its checkpoint",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const leftOvers = yield* LeftOverStates
+        const { bytes, capsuleId, record } = yield* withLeftOver("taken-over")
+        const { workspaceId } = yield* TestPlane
+        const run = (yield* (yield* RunLedger).find(record.runId)) ?? (yield* Effect.die("no Run"))
+        yield* sql`DELETE FROM left_over_states WHERE id = ${record.id}`
+        yield* sql`UPDATE runs SET status = 'running', owner = 'inst_test#1', base_state_generation = 1,
         execution_authority_epoch = 1 WHERE id = ${run.id}`
-      const hold = { runId: run.id, owner: "inst_test#1", fence: run.fence }
-      yield* (yield* RunCheckpoints).save(hold, workspaceId, Redacted.make(bytes))
-      const kept = yield* sql`SELECT * FROM run_checkpoints`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual(kept)
-      yield* sql`UPDATE runs SET status = 'failed', owner = NULL WHERE id = ${run.id}`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual([])
-      const taken = yield* (yield* CapsuleLeftOvers).read(capsuleId, record.id)
-      expect(taken).toEqual({ ...record, reason: "unknown", createdAt: taken.createdAt })
-      yield* leftOvers.takeOver
-      const row = (yield* leftOvers.find(record.id)) ?? (yield* Effect.die("no left-over state"))
-      expect(Option.map(yield* leftOvers.open(row), Redacted.value)).toEqual(Option.some(bytes))
-      expect((yield* adopt(capsuleId, record.id)).value.stateVersion.adoptedFrom).toBe(record.id)
-    })
+        const hold = { runId: run.id, owner: "inst_test#1", fence: run.fence }
+        yield* (yield* RunCheckpoints).save(hold, workspaceId, Redacted.make(bytes))
+        const kept = yield* sql`SELECT * FROM run_checkpoints`
+        yield* leftOvers.takeOver
+        expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual(kept)
+        yield* sql`UPDATE runs SET status = 'failed', owner = NULL WHERE id = ${run.id}`
+        yield* leftOvers.takeOver
+        expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual([])
+        const taken = yield* (yield* CapsuleLeftOvers).read(capsuleId, record.id)
+        expect(taken).toEqual({ ...record, reason: "unknown", createdAt: taken.createdAt })
+        yield* leftOvers.takeOver
+        const row = (yield* leftOvers.find(record.id)) ?? (yield* Effect.die("no left-over state"))
+        expect(Option.map(yield* leftOvers.open(row), Redacted.value)).toEqual(Option.some(bytes))
+        expect((yield* adopt(capsuleId, record.id)).value.stateVersion.adoptedFrom).toBe(record.id)
+      })
   )
 
-  tests.live("remains in place when it cannot be decrypted, and does not block the others", () =>
+  tests.live("remains in place if it cannot be decrypted, and does not block other checkpoints", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const leftOvers = yield* LeftOverStates

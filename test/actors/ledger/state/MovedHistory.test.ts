@@ -20,8 +20,8 @@ const data = (name: string, input: string, more = "") => `resource "terraform_da
 `
 const inModule = { "m/main.tf": data("x", "1") }
 
-describe.skipIf(Bun.which("terraform") === null)("A moved resource", () => {
-  tests.live("is moved in the difference, and its history goes through the move", () =>
+describe.skipIf(Bun.which("terraform") === null)("a moved resource", () => {
+  tests.live("appears as moved in the difference, and its history follows the move", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const { capsule } = yield* active("moved", {

@@ -59,7 +59,7 @@ const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Ar
 })
 
 tests.live(
-  "a checkpoint that is replaced while being read yields the new one, and one that is removed yields none",
+  "a checkpoint that is replaced during the read yields the new checkpoint, and a removed checkpoint yields none",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -108,7 +108,7 @@ tests.live("a checkpoint whose parts have disappeared is an integrity fault", ()
   })
 )
 
-tests.live("a saved plan or StateVersion that is removed while being read yields none", () =>
+tests.live("a saved plan or StateVersion that is removed during the read yields none", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

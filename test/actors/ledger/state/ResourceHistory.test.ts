@@ -146,7 +146,7 @@ tests.live("pages show the same events, each once", () =>
   })
 )
 
-tests.live("drift is what the newest check of the current state found at this address", () =>
+tests.live("drift is the finding of the newest check of the current state at this address", () =>
   Effect.gen(function* () {
     yield* changes
     const later = (minute: number) => `2036-01-01T00:0${minute}:00.000Z`
@@ -182,7 +182,7 @@ tests.live("is limited to its Capsule", () =>
   })
 )
 
-tests.live("a search covers addresses, types and ids, ignoring case, and a list names the commits", () =>
+tests.live("a search covers addresses, types and ids, ignoring case, and a list contains the commits", () =>
   Effect.gen(function* () {
     yield* changes
     yield* committed(5, stateText([vpc("three"), other, resource("aws_s3_bucket.logs", { id: "Acme-Logs" })]))

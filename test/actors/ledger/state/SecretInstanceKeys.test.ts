@@ -68,8 +68,8 @@ const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
   return [(yield* streams.events(id, 0, 1000)).items, (yield* streams.logs(id, 0, 1000)).items]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => {
-  tests.live("is nowhere in clear, and its resource has one address in plan, events, list, history and drift", () =>
+describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
+  tests.live("never appears in clear, and its resource has one address in plan, events, list, history and drift", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -131,43 +131,39 @@ describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => 
     })
   )
 
-  tests.live(
-    "is hidden from the first moment in a state that an install takes over, also in the reasons against it",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context, workspaceId } = yield* TestPlane
-        const sql = yield* SqlClient.SqlClient
-        const upload = yield* uploaded(yield* appliedOutside(module("user"), { users: JSON.stringify(users) }))
-        yield* commit("taken-keys", module("person"))
-        const adopting = Effect.fnUntraced(function* (undeclared: ReadonlyArray<string>) {
-          const adopt = { uploadId: upload.id, sha256: upload.sha256, undeclared }
-          const request = { ...(yield* requestOf("taken-keys", { variables: { users } })), adopt }
-          return yield* driven(
-            (yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id
-          )
-        })
-        const refused = yield* adopting([])
-        expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
-        const named =
-          refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
-        expect(named).toHaveLength(2)
-
-        // The hidden form confirms as well as the address itself.
-        const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
-        expect(diagnostics).toEqual([])
-        if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
-        const taken = (yield* listed(capsuleId)).filter((address) => address.startsWith("terraform_data.user["))
-        expect(taken).toHaveLength(2)
-        const plan = yield* settled(planRunId)
-        const destroyed = (plan.resourceChanges ?? []).filter(({ actions }) => actions.includes("delete"))
-        expect(destroyed.map(({ address }) => address).toSorted()).toEqual(taken.toSorted())
-        const audit = yield* sql`SELECT data FROM audit_events WHERE action = 'capsule.adopt_state'`
-        expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
-        expect(yield* stored).toEqual([])
+  tests.live("is hidden immediately in a state that an install takes over, also in the problems that prevent it", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const upload = yield* uploaded(yield* appliedOutside(module("user"), { users: JSON.stringify(users) }))
+      yield* commit("taken-keys", module("person"))
+      const adopting = Effect.fnUntraced(function* (undeclared: ReadonlyArray<string>) {
+        const adopt = { uploadId: upload.id, sha256: upload.sha256, undeclared }
+        const request = { ...(yield* requestOf("taken-keys", { variables: { users } })), adopt }
+        return yield* driven((yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id)
       })
+      const refused = yield* adopting([])
+      expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
+      const named =
+        refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
+      expect(named).toHaveLength(2)
+
+      // The hidden form confirms as well as the address itself.
+      const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
+      expect(diagnostics).toEqual([])
+      if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
+      const taken = (yield* listed(capsuleId)).filter((address) => address.startsWith("terraform_data.user["))
+      expect(taken).toHaveLength(2)
+      const plan = yield* settled(planRunId)
+      const destroyed = (plan.resourceChanges ?? []).filter(({ actions }) => actions.includes("delete"))
+      expect(destroyed.map(({ address }) => address).toSorted()).toEqual(taken.toSorted())
+      const audit = yield* sql`SELECT data FROM audit_events WHERE action = 'capsule.adopt_state'`
+      expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
+      expect(yield* stored).toEqual([])
+    })
   )
 
-  tests.live("that an earlier release stored is gone from the file, its log and a new backup after an upgrade", () =>
+  tests.live("stored by an earlier release is gone from the file, its log and a new backup after an upgrade", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule } = yield* active("earlier-keys", module("user"), { variables: { users } })

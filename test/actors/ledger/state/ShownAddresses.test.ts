@@ -15,7 +15,7 @@ const secretsOf = (count: number): ReadonlyArray<SecretText> =>
   Array.from({ length: count }, (_, index) => ({ origin: "var.users", value: Redacted.make(`secret-number-${index}`) }))
 const texts = ["secret-number-7", "public-key", "another"]
 
-tests.live("few secrets are looked for at once, inside a transaction as outside", () =>
+tests.live("few secrets are searched for immediately, inside a transaction as outside", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)
@@ -24,7 +24,7 @@ tests.live("few secrets are looked for at once, inside a transaction as outside"
   })
 )
 
-tests.live("of many secrets a transaction uses what was found before it, and otherwise hides every key", () =>
+tests.live("with many secrets, a transaction uses the results from before it, and otherwise hides every key", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)

@@ -86,7 +86,7 @@ tests.live(
     })
 )
 
-tests.live("nothing is written for a Run held by a different owner, and the execution is informed", () =>
+tests.live("nothing is written for a Run of a different owner, and the execution is informed", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle

@@ -49,28 +49,26 @@ const failing = (times: number) => {
 /** Lets every fiber run as far as it can without time passing. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-it.effect(
-  "a slow keeper delays nobody: one state is being written, and only the newest of the waiting ones follows",
-  () =>
-    Effect.gen(function* () {
-      const { begun, keep, kept, release } = yield* gated
-      const keeping = yield* makeStateKeeping(keep)
-      yield* keeping.offer(state(1))
-      yield* settle
-      for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
-      yield* settle
-      expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
-      const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
-      yield* settle
-      expect(begun).toEqual([1])
-      yield* release
-      yield* settle
-      expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
-      expect(ended.pollUnsafe()).toBeUndefined()
-      yield* release
-      yield* Fiber.join(ended)
-      expect(kept).toEqual([1, 4])
-    })
+it.effect("a slow keeper delays nobody: it writes one state at a time, and then only the newest waiting state", () =>
+  Effect.gen(function* () {
+    const { begun, keep, kept, release } = yield* gated
+    const keeping = yield* makeStateKeeping(keep)
+    yield* keeping.offer(state(1))
+    yield* settle
+    for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
+    yield* settle
+    expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
+    const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
+    yield* settle
+    expect(begun).toEqual([1])
+    yield* release
+    yield* settle
+    expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
+    expect(ended.pollUnsafe()).toBeUndefined()
+    yield* release
+    yield* Fiber.join(ended)
+    expect(kept).toEqual([1, 4])
+  })
 )
 
 it.effect("a serial never decreases, and several states may share one", () =>
@@ -118,7 +116,7 @@ it.effect("a failed write is retried no later than when the end is recorded", ()
   })
 )
 
-it.effect("a state that could not be kept is dropped if a newer one is waiting", () =>
+it.effect("a state that could not be stored is dropped if a newer state is waiting", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(1)
     const keeping = yield* makeStateKeeping(keep)
@@ -130,7 +128,7 @@ it.effect("a state that could not be kept is dropped if a newer one is waiting",
   })
 )
 
-it.effect("a database that does not recover does not delay the end, and nothing is kept after that", () =>
+it.effect("a database that does not recover does not delay the end, and nothing is stored after that", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
@@ -145,7 +143,7 @@ it.effect("a database that does not recover does not delay the end, and nothing 
   })
 )
 
-it.effect("losing the hold stops the execution, and nothing is kept from then on", () =>
+it.effect("losing the hold stops the execution, and nothing is stored from then on", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>
@@ -163,7 +161,7 @@ it.effect("losing the hold stops the execution, and nothing is kept from then on
   })
 )
 
-it.effect("the newest state is kept before the execution finishes", () =>
+it.effect("the newest state is stored before the execution finishes", () =>
   Effect.gen(function* () {
     const { keep, kept, release } = yield* gated
     const scope = yield* Scope.make()

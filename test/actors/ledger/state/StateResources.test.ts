@@ -127,7 +127,7 @@ tests.live("compares two states in both directions, by name only", () =>
   })
 )
 
-tests.live("refuses to compare with another Capsule's state, or with one that does not exist", () =>
+tests.live("refuses to compare with another Capsule's state, or with a nonexistent state", () =>
   Effect.gen(function* () {
     const [one, two] = yield* history
     const other = yield* committed(1, stateText([vpc("other")]), { capsuleId: second })
@@ -198,7 +198,7 @@ tests.live("contains no value, and shows no id that may be a secret", () =>
   })
 )
 
-tests.live("an id that turns out to be a secret is erased from everything that was stored before", () =>
+tests.live("an id that turns out to be a secret is erased from all earlier rows", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([resource("aws_key.a", { id: "token-123456", n: 1 })]))
@@ -273,7 +273,7 @@ tests.live("an interrupted read resumes where it stopped", () =>
   })
 )
 
-tests.live("a state that cannot be read is skipped, and the next one is compared with the last readable one", () =>
+tests.live("a state that cannot be read is skipped, and the next state is compared with the last readable state", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -298,7 +298,7 @@ tests.live("a state that cannot be read is skipped, and the next one is compared
   })
 )
 
-tests.live("no id is shown until it is known which secrets a state contains", () =>
+tests.live("no id is shown until the secrets of the state are known", () =>
   Effect.gen(function* () {
     yield* history
     yield* unread
@@ -308,7 +308,7 @@ tests.live("no id is shown until it is known which secrets a state contains", ()
   })
 )
 
-tests.live("never shows the folder of a Run, of the server or of an agent, that a program wrote into a state", () =>
+tests.live("never shows the folder of a Run, of the server or of an agent that a program wrote into a state", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const folder = (letter: string) => `/srv/canary/${letter}/runs/run_01${letter.repeat(24)}-1/capsule`

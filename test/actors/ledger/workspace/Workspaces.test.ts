@@ -188,7 +188,7 @@ it.effect("a total is counted on request, across all pages", () =>
   }).pipe(fresh)
 )
 
-it.effect("a credential bound to one Workspace sees only that one, even when pinning", () =>
+it.effect("a credential bound to one Workspace sees only that Workspace, even when pinning", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")

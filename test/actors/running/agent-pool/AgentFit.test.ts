@@ -55,14 +55,14 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
-describe("what an agent lacks in order to execute a Run", () => {
+describe("the properties that an agent lacks for a Run", () => {
   test.each(cases)("%s", (_, need, lack) => {
     expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 
 describe("the tool for a Run", () => {
-  test("is OpenTofu if either will do, and the highest version", () => {
+  test("is OpenTofu if both are possible, in the highest version", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })

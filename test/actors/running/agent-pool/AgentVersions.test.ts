@@ -14,11 +14,11 @@ test.each([
   ["2.0.0", "3.0.0", true],
   ["1.4.2", "built-by-hand", true],
   [undefined, "0.0.1", undefined]
-] as const)("a server of %p beside an agent of %p", (server, version, speaks) => {
+] as const)("a server of %p with an agent of %p", (server, version, speaks) => {
   expect(versionProblem(server, { protocol: agentProtocol, version })?.speaks).toBe(speaks)
 })
 
-test("a different protocol is not supported, and each problem says what to install", () => {
+test("a different protocol is not supported, and each problem contains the version to install", () => {
   const other = versionProblem("1.4.2", { protocol: agentProtocol + 1, version: "1.4.2" })
   expect(other).toMatchObject({ speaks: false, message: expect.stringContaining("1.4.2") })
   expect(versionProblem("1.4.2", { protocol: agentProtocol, version: "1.0.0" })?.message).toContain("Install svc 1.4.2")

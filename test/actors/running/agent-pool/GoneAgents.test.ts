@@ -47,7 +47,7 @@ const there = Effect.gen(function* () {
   return rows.map(({ name, revoked }) => `${name}${revoked === 1 ? " revoked" : ""}`)
 })
 
-tests.live("an ephemeral agent is removed a week after it was last heard from, unless it owes something", () =>
+tests.live("an ephemeral agent is removed after a week of silence, unless it owes a state", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -97,7 +97,7 @@ tests.live("an ephemeral agent is removed a week after it was last heard from, u
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent awaiting the review after a restore is not removed before the review, nor right after it", () =>
+tests.live("an agent awaiting the review after a restore is not removed before or right after the review", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -120,7 +120,7 @@ tests.live("an agent awaiting the review after a restore is not removed before t
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent owes nothing once it has submitted what its apply left behind", () =>
+tests.live("an agent owes nothing once it has submitted the state of its apply", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

@@ -47,7 +47,7 @@ const cases: ReadonlyArray<
   ["one has none for now", [agent("one", { cloud: "b" }), agent("two", {})], ["cloud"], undefined]
 ]
 
-describe("the credentials that a plan was created with", () => {
+describe("the credentials of a plan", () => {
   test.each(cases)("%s", (_, agents, replaced, holders) => {
     expect(replacedOf(plan, agents)).toEqual([...replaced])
     expect(holdersOf(plan, agents)).toEqual(holders === undefined ? undefined : [...holders])

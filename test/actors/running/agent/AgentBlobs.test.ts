@@ -29,7 +29,7 @@ const turns = Effect.promise(async () => {
   for (let turn = 0; turn < 500; turn++) await new Promise<void>((done) => setImmediate(done))
 })
 
-tests.live("uploads of the same file take turns, also if one starts after another has ended", () =>
+tests.live("uploads of the same file take turns, even if one starts after another has ended", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const bytes = new TextEncoder().encode("one two ")

@@ -33,7 +33,7 @@ describe("the phases of an agent's Run", () => {
     expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
   })
 
-  test("end with the last known one when there is no result, and the server's own checks count separately", () => {
+  test("end with the last known phase without a result, and the server's own checks count separately", () => {
     const reported = [
       { phase: "prepare" as const, at: 5_000 },
       { phase: "apply" as const, at: 6_000 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { receivedResult } from "../../../../actors/running/agent/ReceivedResult.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 
-describe("what an agent reports about a job", () => {
+describe("an agent's report about a job", () => {
   test("is sanitised again before it is shown", () => {
     const hostile = "before\u001b[2Jafter\u202e"
     const diagnostics = [

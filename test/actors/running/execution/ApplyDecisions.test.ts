@@ -38,7 +38,7 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
-describe("what an apply changes in its Capsule", () => {
+describe("the changes of an apply to its Capsule", () => {
   test("a success advances the state, and keeps the preparation's tool and lock", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
@@ -114,7 +114,7 @@ test("a state counts as new once something has changed, and needs a lineage", ()
   expect(isNewState(result({ state: undefined }))).toBe(false)
 })
 
-test("evidence combines what was prepared and what was observed; the observation is newer", () => {
+test("evidence combines the preparation and the observation; the observation takes precedence", () => {
   const seen = { severity: "error" as const, summary: "seen" }
   const noted = { severity: "warning" as const, summary: "noted" }
   const newer = { name: "opentofu", version: "1.10.1" } as const
@@ -163,7 +163,7 @@ describe("the result of an apply", () => {
     limit: { code: "memory_limit", message: "Too much memory." }
   }
 
-  test("is what the runner observed, with the Outputs that may be published", () => {
+  test("contains the runner's observation and the Outputs to publish", () => {
     const outputs = allPrivate(outcome.outputs)
     expect(outputs.map(({ sensitive }) => sensitive)).toEqual([true])
     const { envNames: _, limit, outputs: __, sandboxLevel: ___, tool: used, diagnostics, ...seen } = outcome
@@ -175,7 +175,7 @@ describe("the result of an apply", () => {
     })
   })
 
-  test("has its own error, or one derived from how it ended", () => {
+  test("has its own error, or an error derived from its end", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."
@@ -185,7 +185,7 @@ describe("the result of an apply", () => {
     expect(errorOf({ exit: "failed" }).code).toBe("apply_failed")
   })
 
-  test("describes the state that was found, and names left-over states only if one was kept", () => {
+  test("describes the found state, and lists left-over states only if one was kept", () => {
     const state = Redacted.make(new Uint8Array([1]))
     const failed = { exit: "failed", stateProblem: "unreadable" } as const
     const messages = [

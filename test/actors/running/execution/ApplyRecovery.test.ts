@@ -53,7 +53,7 @@ const recovered = Effect.fnUntraced(function* (applyId: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", () => {
-  tests.live("is not considered harmless once its tool was about to start", () =>
+  tests.live("counts as uncertain once its tool was about to start", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("lostfolder", "apply")
       yield* recovered(applyId)

@@ -133,7 +133,7 @@ for (const refusal of refusals) {
   )
 }
 
-it.live("an apply with the tool and plan that were reviewed starts the tool", () =>
+it.live("an apply with the reviewed tool and plan starts the tool", () =>
   Effect.gen(function* () {
     expect((yield* executed({})).started).toEqual([applyRunId])
     const enough = { approvers: 1, planAuthorCounts: 1 } as const

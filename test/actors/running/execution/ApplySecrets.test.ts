@@ -50,7 +50,7 @@ const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["r
 })
 
 describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is applied", () => {
-  tests.live("are hidden in everything the tool prints, even when it fails", () =>
+  tests.live("are hidden in the tool's entire output, even when it fails", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       for (const [branch, end, status] of [
@@ -96,7 +96,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after they have changed: the state contains the previous ones", () =>
+  tests.live("are hidden after a change, because the state contains the previous values", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -96,9 +96,9 @@ const manyFindings = [
   ["info", "configuration_binding_unused", "demo"]
 ]
 
-describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a configuration along", () => {
+describe.skipIf(Bun.which("terraform") === null)("a check with a given configuration", () => {
   tests.live(
-    "reports what its plan would need, but no values",
+    "reports the requirements of its plan, but no values",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
 
 describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   tests.live(
-    "is checked against the configuration that its Capsule supplies",
+    "is checked against the configuration of its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane

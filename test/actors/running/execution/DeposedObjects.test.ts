@@ -23,8 +23,8 @@ const db = (name: string, more = "") => ({
   }`)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("An object that a replacement could not destroy", () => {
-  tests.live("is deposed in the plan, the terminal and the resource list, apart from the live one", () =>
+describe.skipIf(Bun.which("terraform") === null)("an object that a replacement could not destroy", () => {
+  tests.live("is deposed in the plan, the terminal and the resource list, separately from the live object", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const connection = yield* demoConnection("token-deposed")

@@ -176,7 +176,7 @@ const written = (value: unknown): string => {
 }
 
 tests.live(
-  `values arrive at the consumer and in its export as with the tool alone (SVC_EXACT_SEED=${seed})`,
+  `values reach the consumer and its export like with the bare tool (SVC_EXACT_SEED=${seed})`,
   () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

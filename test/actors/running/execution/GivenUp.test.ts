@@ -366,7 +366,7 @@ test("there is a case for each kind of Run, each point and each act", () => {
   expect(all.length).toBe(31 * acts.length)
 })
 
-tests.live(`what was given up does not happen, or giving it up is refused (seed ${seed}, ${cases} cases)`, () =>
+tests.live(`abandoned work does not happen, or the cancellation is refused (seed ${seed}, ${cases} cases)`, () =>
   Effect.gen(function* () {
     const chosen =
       cases >= all.length

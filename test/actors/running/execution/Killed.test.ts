@@ -137,7 +137,7 @@ const keyCanary = "TOPSECRET-instance"
 const users = [`quick-${keyCanary}-1`, `slow-${keyCanary}-2`]
 
 it.live(
-  "a service killed during an apply records secret instance keys in their hidden form only, and suspects no object of the state",
+  "a service killed during an apply records secret instance keys only in hidden form, and suspects no object of the state",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder

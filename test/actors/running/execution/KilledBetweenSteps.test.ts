@@ -91,7 +91,7 @@ const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
 }
 
 it.live(
-  "a process killed between two steps leaves everything needed to settle its Run in the database, and no secret",
+  "a process killed between two steps leaves everything to settle its Run in the database, without a secret",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

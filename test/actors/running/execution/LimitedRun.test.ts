@@ -42,7 +42,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", () => {
   tests.live(
-    "fails with a plain reason while planning, and a concurrent Run is unaffected",
+    "fails with a clear reason while planning, and a concurrent Run is unaffected",
     () =>
       Effect.gen(function* () {
         const [hungry, other] = yield* Effect.all(
@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
   )
 
   tests.live(
-    "fails with a plain reason while applying, and its result is not trusted blindly",
+    "fails with a clear reason while applying, and its result is not trusted blindly",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("hungry-apply", { "main.tf": main, hungry: "apply" })
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
 
 describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
   tests.live(
-    "records how its module was isolated and what it could reach, however it ended",
+    "records the isolation and network of its module, however it ended",
     () =>
       Effect.gen(function* () {
         const confinement = yield* (yield* ModuleRunner).confinement(undefined)

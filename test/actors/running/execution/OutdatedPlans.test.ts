@@ -22,7 +22,7 @@ const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
   yield* Effect.orDie(sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${runId}`)
 })
 
-tests.live("plans made with another tool are superseded before anybody approves or applies them", () =>
+tests.live("plans with another tool are superseded before anybody approves or applies them", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const streams = yield* RunStreams

@@ -42,7 +42,7 @@ test("a preparation is read back as it was written", () => {
   })
 })
 
-test("only the fields that belong to the form are written", () => {
+test("only the fields of the form are written", () => {
   const value = "forms-canary-91d2"
   const more = { value, variables: { key: value } }
   const consumed = plan.consumed.map((output) => ({ ...output, ...more }))

@@ -178,7 +178,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
   )
 
   tests.live(
-    "remain private if they repeat what a Connection held when the apply started, or has held since its rotation",
+    "remain private if they repeat a value of a Connection at the start of the apply or since its rotation",
     () =>
       Effect.gen(function* () {
         const before = "recovery-canary-before-17be"
@@ -191,7 +191,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
       })
   )
 
-  tests.live("are all private when a secret cannot be known", () =>
+  tests.live("are all private when a secret is unknown", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const withheld = { published: [], private: { plain: null } }

@@ -16,7 +16,7 @@ import { newOwner, planeAt } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
 
 it.live(
-  "a Run that was asked to stop when the service ended is cancelled by the next start, also the second time",
+  "the next start cancels a Run with a pending stop request, also after a second restart",
   () =>
     Effect.gen(function* () {
       const dataDir = `${yield* temporaryFolder}/data`

@@ -235,7 +235,7 @@ describe("a Capsule that changes", () => {
     })
   )
 
-  tests.live("is given a serial above that of an unadopted state", () =>
+  tests.live("receives a serial above that of an unadopted state", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")
@@ -250,7 +250,7 @@ describe("a Capsule that changes", () => {
   )
 })
 
-describe("a restore that somebody means for something else", () => {
+describe("a restore submitted with wrong data", () => {
   tests.live("is not approved by another digest, nor applied twice, nor after another restore", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

@@ -17,7 +17,7 @@ import { newOwner, planeAt, servedRepository, TestPlane } from "../../../support
 const module = (input: string) => ({ "main.tf": `resource "terraform_data" "a" { input = "${input}" }` })
 
 it.live(
-  "an apply that may have run after a backup is not repeated by the restored service",
+  "the restored service does not repeat an apply that may have run after the backup",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

@@ -31,7 +31,7 @@ const copied = Effect.fnUntraced(function* (from: string, to: string) {
 })
 
 it.live(
-  "a restore whose process is killed is completed exactly once by the next process, whichever of its two Runs was executing",
+  "the next process completes a restore exactly once after a kill, whichever of its two Runs was executing",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

@@ -82,7 +82,7 @@ const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId:
   return yield* capsules.configurationPlan(by, capsuleId, request, freshKey())
 })
 
-describe.skipIf(Bun.which("terraform") === null)("private inputs and state are for reviewed refs", () => {
+describe.skipIf(Bun.which("terraform") === null)("private inputs and state open only for reviewed refs", () => {
   tests.live("a member is refused for a pull request's head and for its commit, before anything is written", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state are f
     })
   )
 
-  tests.live("an admin opens them in person, and review and history name the ref and the admin", () =>
+  tests.live("an admin opens them in person, and review and history show the ref and the admin", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const admin = yield* person("admin")
@@ -177,7 +177,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state are f
     })
   )
 
-  tests.live("a rollback to another lane is refused to a member, one along the lane is not", () =>
+  tests.live("a member may roll back along the lane, but not to another lane", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const member = yield* person("member")
@@ -197,7 +197,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state are f
     })
   )
 
-  tests.live("a person's own values of an install plan are open to that person's plans only", () =>
+  tests.live("only plans of the same person can use that person's values of an install plan", () =>
     Effect.gen(function* () {
       const { commit, workspaceId } = yield* TestPlane
       const [member, other] = [yield* person("member"), yield* person("member")]
@@ -217,7 +217,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state are f
     })
   )
 
-  tests.live("a configuration plan that another person queued in between closes the values", () =>
+  tests.live("a configuration plan queued by another person in between closes the values", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const member = yield* person("member")

@@ -134,7 +134,7 @@ for (const type of ["plan", "apply"] as const) {
     )
   }
 
-  it.live(`${type === "plan" ? "a plan" : "an apply"} that has everything it needs starts with its Connection`, () =>
+  it.live(`${type === "plan" ? "a plan" : "an apply"} with all requirements met starts with its Connection`, () =>
     Effect.gen(function* () {
       const { job } = yield* prepared(type, { conditions: { ...needsCloud, bound: connection() } })
       expect(job.tool).toMatchObject({ name: "opentofu", version: "1.10.0" })

@@ -50,14 +50,14 @@ it.live("each step follows the previous one, and the process may die between any
   })
 )
 
-it.live("a failing job is settled like one that has an outcome", () =>
+it.live("a failing job is settled like a job with an outcome", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])
   })
 )
 
-it.live("a blocked Run reports why and is refused; nothing is executed", () =>
+it.live("a blocked Run reports the reason and is refused without executing anything", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ prepare: () => blocked("missing_input", "A value is missing.") })
     expect(notes).toEqual(["log A value is missing.", "refuse missing_input"])

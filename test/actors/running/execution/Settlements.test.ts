@@ -130,7 +130,7 @@ const settledTwice = Effect.fnUntraced(function* <A, E, R>(
 })
 
 describe("a settlement is a function of the hold, the rows and the result", () => {
-  tests.live("a plan is parked once, using what was prepared", () =>
+  tests.live("a plan is parked once, with its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -156,7 +156,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("a plan for an earlier state is void, and none of it is kept", () =>
+  tests.live("a plan for an earlier state is void, and nothing of it is kept", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -186,7 +186,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply is committed once, with the tool, the lock and the evidence that were prepared", () =>
+  tests.live("an apply is committed once, with the prepared tool, lock and evidence", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-apply", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -236,7 +236,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose tool was not started finishes with what was prepared", () =>
+  tests.live("an apply whose tool was not started finishes with its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -255,25 +255,23 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live(
-    "an apply whose outcome was not observed keeps its evidence; unreadable evidence is left out of the settlement",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const error = { code: "apply_interrupted", message: "interrupted" }
-        for (const isReadable of [true, false]) {
-          const { plan } = yield* planned(`settle-unseen-${isReadable}`, pureModule)
-          const run = yield* held("apply", plan, { planRunId: plan.id })
-          yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
-          if (!isReadable) yield* sql`UPDATE run_preparations SET data = '{}' WHERE run_id = ${run.id}`
-          const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
-          const errors = { untouched: error, interrupted: error }
-          yield* (yield* ApplyRecovery).settle(row, { kind: "unreadable" }, errors)
-          const ended = yield* (yield* Runs).read(run.id)
-          expect([ended.status, ended.error?.code]).toEqual(["failed", "apply_interrupted"])
-          expect(ended.tool).toEqual(isReadable ? tool : undefined)
-        }
-      })
+  tests.live("an unobserved apply keeps its evidence; unreadable evidence is omitted from the settlement", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const error = { code: "apply_interrupted", message: "interrupted" }
+      for (const isReadable of [true, false]) {
+        const { plan } = yield* planned(`settle-unseen-${isReadable}`, pureModule)
+        const run = yield* held("apply", plan, { planRunId: plan.id })
+        yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+        if (!isReadable) yield* sql`UPDATE run_preparations SET data = '{}' WHERE run_id = ${run.id}`
+        const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
+        const errors = { untouched: error, interrupted: error }
+        yield* (yield* ApplyRecovery).settle(row, { kind: "unreadable" }, errors)
+        const ended = yield* (yield* Runs).read(run.id)
+        expect([ended.status, ended.error?.code]).toEqual(["failed", "apply_interrupted"])
+        expect(ended.tool).toEqual(isReadable ? tool : undefined)
+      }
+    })
   )
 
   tests.live("a drift check is recorded once on its Capsule", () =>
@@ -293,7 +291,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
   )
 })
 
-describe("a request to stop that was accepted before the settlement", () => {
+describe("a stop request accepted before the settlement", () => {
   const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
 
   /** Nobody executes the Run in this test, and its place is needed. */
@@ -323,7 +321,7 @@ describe("a request to stop that was accepted before the settlement", () => {
     })
   )
 
-  tests.live("rolls back what a drift check found", () =>
+  tests.live("rolls back the findings of a drift check", () =>
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("stop-drift", pureModule)
       const run = yield* held("drift_check", plan)
@@ -391,7 +389,7 @@ describe("a request to stop that was accepted before the settlement", () => {
   )
 })
 
-test("the evidence of a plan combines what was prepared with what was computed", () => {
+test("the evidence of a plan combines preparation and computation", () => {
   const evidence = {
     tool: { name: "opentofu", version: "0.9.0" },
     diagnostics: [warning],

@@ -31,7 +31,7 @@ const age = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
   tests.live(
-    "are made once per plan, reviewed with it, and used by its apply and later drift checks",
+    "are created once per plan, reviewed with it, and used by its apply and later drift checks",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane

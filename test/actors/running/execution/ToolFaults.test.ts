@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "while planning leaves no plan to approve",
+    "leaves no plan to approve if it fails while planning",
     () =>
       Effect.gen(function* () {
         const { dataDir } = yield* TestPlane
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "while applying never loses what it did",
+    "never loses its changes if it fails while applying",
     () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")

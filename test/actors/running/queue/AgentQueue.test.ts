@@ -145,7 +145,7 @@ const setAgent = Effect.fnUntraced(function* (agentId: AgentId, columns: Readonl
   yield* sql`UPDATE agents SET ${sql.update(columns)} WHERE id = ${agentId}`
 })
 
-tests.live("a scheduled drift check stops for a person's Run that its agent could execute, and for no other Run", () =>
+tests.live("a scheduled drift check stops only for a person's Run that its agent could execute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const queued = yield* workspace

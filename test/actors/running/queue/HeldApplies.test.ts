@@ -89,7 +89,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 tests.live(
-  "while agents may be running applies that a restored server does not know about, the control plane applies nothing itself",
+  "the control plane applies nothing while agents may be running applies that a restored server does not have",
   () =>
     Effect.gen(function* () {
       const ledger = yield* RunLedger

@@ -86,7 +86,7 @@ tests.live("Workspaces that share a pool take turns, no matter how many Runs any
   })
 )
 
-tests.live("a Run that no agent can execute, or a pool without agents, does not hold up other Runs", () =>
+tests.live("a Run that no agent can execute, or a pool without agents, does not delay other Runs", () =>
   Effect.gen(function* () {
     const [one, other] = [yield* workspace, yield* workspace]
     yield* pool("dead", one)
@@ -109,7 +109,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, does not 
   })
 )
 
-tests.live("Runs from a Workspace that has not been assigned a pool are given to none of its agents", () =>
+tests.live("agents of a pool receive no Runs from a Workspace without an assignment", () =>
   Effect.gen(function* () {
     const [assigned, stranger] = [yield* workspace, yield* workspace]
     yield* pool("own", assigned)

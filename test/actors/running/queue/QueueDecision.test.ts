@@ -37,10 +37,10 @@ const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
 
 const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued: [], ...state })
 
-describe("which Run starts next", () => {
-  test("none when nothing is queued", () => expect(of({}).next).toBeUndefined())
+describe("the next Run to start", () => {
+  test("is none when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("one from the Workspace whose last Run started longest ago, no matter what others queued before it", () => {
+  test("is from the Workspace whose last Run started longest ago, regardless of other queues", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,
@@ -50,7 +50,7 @@ describe("which Run starts next", () => {
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
-  test("within a Workspace, one from the person whose last Run started longest ago", () => {
+  test("is, within a Workspace, from the person whose last Run started longest ago", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       subject: "bob",
@@ -63,7 +63,7 @@ describe("which Run starts next", () => {
     expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
   })
 
-  test("one whose Capsule is free, even if an older Run is waiting for its Capsule", () => {
+  test("has a free Capsule, even if an older Run is waiting for its Capsule", () => {
     const behind = queued("behind", { capsuleLine: "cap_1" })
     const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
     const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
@@ -72,7 +72,7 @@ describe("which Run starts next", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("one from another Workspace if a Workspace has reached its limit", () => {
+  test("is from another Workspace if a Workspace has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
@@ -88,7 +88,7 @@ describe("which Run starts next", () => {
     })
   })
 
-  test("an apply while every place for builds is taken, and vice versa", () => {
+  test("is an apply while every place for builds is taken, and vice versa", () => {
     const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: workspaceOf(`ws_${id}`) }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
@@ -98,7 +98,7 @@ describe("which Run starts next", () => {
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("a drift check only after people's requests, and never in the last place", () => {
+  test("is a drift check only after people's requests, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
@@ -191,7 +191,7 @@ describe("fairness under random arrivals", () => {
     )
   })
 
-  test("limits are respected, one Run per Capsule is active, and no place stays empty that a Run could take", () =>
+  test("limits are respected, one Run per Capsule is active, and no place remains empty that a Run could take", () =>
     fc.assert(
       fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
         const queue = simulated(given)

@@ -65,7 +65,7 @@ const deferredActions = Effect.gen(function* () {
   return rows.map(({ action }) => action)
 })
 
-tests.live("a webhook that meets a full queue is not lost: the lane is synced once there is room", () =>
+tests.live("a webhook with a full queue is not lost: the lane is synced once there is room", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -110,7 +110,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
   })
 )
 
-tests.live("a Source whose first sync finds the queue full is not created", () =>
+tests.live("a Source is not created if its first sync finds the queue full", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -125,7 +125,7 @@ tests.live("a Source whose first sync finds the queue full is not created", () =
 
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
-    "responds with 429, stating what to do and when, and writes nothing",
+    "returns 429 with the remedy and the time to wait, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -171,7 +171,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   )
 
   tests.live(
-    "defers the plan for a followed lane, reports that once, and starts the plan when there is room",
+    "defers the plan for a followed lane, reports it once, and starts the plan when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -142,7 +142,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
   })
 )
 
-tests.live("when claims race, each Run is claimed by only one", () =>
+tests.live("racing claims claim each Run once", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]

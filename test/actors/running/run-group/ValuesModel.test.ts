@@ -219,7 +219,7 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   expect([where, open]).toEqual([where, []])
 })
 
-tests.live(`no Capsule is quiet with an old value, whatever happens in ${steps} steps from ${seeds} seeds`, () =>
+tests.live(`no Capsule remains unnoticed with an old value after ${steps} random steps from ${seeds} seeds`, () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror

@@ -67,7 +67,7 @@ test("a Capsule's wave comes after the last wave of its producers", () => {
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update includes the stale Capsules and their consumers, stopping at each one that cannot be updated", () => {
+test("an update includes the stale Capsules and their consumers, up to Capsules that cannot be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])

@@ -83,52 +83,50 @@ const appliedIn = Effect.fnUntraced(function* (id: RunGroupId, name: string) {
 })
 
 describe("a Workspace update", () => {
-  tests.live(
-    "plans a consumer after its producer has been applied, with the new Output, and leaves out what has not changed",
-    () =>
-      Effect.gen(function* () {
-        const runs = yield* Runs
-        const capsules = yield* Capsules
-        const [first, middle, last] = yield* chain("one", "two", "three")
-        if (first === undefined || middle === undefined || last === undefined) return yield* Effect.die("no chain")
-        yield* newCommit(first)
-        const { runGroup, runs: started } = yield* update
-        expect(started.map(({ capsuleId }) => capsuleId)).toEqual([first])
-        expect(runGroup.waves?.map(({ capsules: each, wave }) => [wave, each.map(({ name }) => name)])).toEqual([
-          [1, ["one"]],
-          [2, ["two"]],
-          [3, ["three"]]
-        ])
-        expect(memberOf(runGroup, "two")).toMatchObject({
-          state: "waiting",
-          waitsFor: [{ capsuleId: first, name: "one" }]
-        })
-        expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
-        expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
-
-        // The next wave starts automatically. The new value does not affect this module's Outputs.
-        modules.constant.add(middle)
-        const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
-        const old = yield* valueOf
-        const second = yield* appliedIn(runGroup.id, "two")
-        expect(second.status).toBe("succeeded")
-        expect(yield* valueOf).not.toEqual(old)
-        yield* appliedIn(runGroup.id, "three")
-        const done = yield* groupWhen(runGroup.id, ({ status }) => status === "succeeded")
-        expect(done.finishedAt).toBeDefined()
-        for (const id of [first, middle, last]) {
-          expect((yield* capsules.read(id)).status).toBe("active")
-        }
-
-        // Again, and this time nothing changes in between.
-        yield* newCommit(first)
-        const again = (yield* update).runGroup.id
-        yield* appliedIn(again, "one")
-        yield* appliedIn(again, "two")
-        const over = yield* groupWhen(again, ({ status }) => status === "succeeded")
-        expect(memberOf(over, "three")).toMatchObject({ state: "left_out", reason: { code: "inputs_unchanged" } })
-        expect((yield* runs.group(again)).runs.some(({ capsuleId }) => capsuleId === last)).toBe(false)
+  tests.live("plans a consumer after its producer's apply, with the new Output, and omits unchanged Capsules", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const capsules = yield* Capsules
+      const [first, middle, last] = yield* chain("one", "two", "three")
+      if (first === undefined || middle === undefined || last === undefined) return yield* Effect.die("no chain")
+      yield* newCommit(first)
+      const { runGroup, runs: started } = yield* update
+      expect(started.map(({ capsuleId }) => capsuleId)).toEqual([first])
+      expect(runGroup.waves?.map(({ capsules: each, wave }) => [wave, each.map(({ name }) => name)])).toEqual([
+        [1, ["one"]],
+        [2, ["two"]],
+        [3, ["three"]]
+      ])
+      expect(memberOf(runGroup, "two")).toMatchObject({
+        state: "waiting",
+        waitsFor: [{ capsuleId: first, name: "one" }]
       })
+      expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
+      expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
+
+      // The next wave starts automatically. The new value does not affect this module's Outputs.
+      modules.constant.add(middle)
+      const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
+      const old = yield* valueOf
+      const second = yield* appliedIn(runGroup.id, "two")
+      expect(second.status).toBe("succeeded")
+      expect(yield* valueOf).not.toEqual(old)
+      yield* appliedIn(runGroup.id, "three")
+      const done = yield* groupWhen(runGroup.id, ({ status }) => status === "succeeded")
+      expect(done.finishedAt).toBeDefined()
+      for (const id of [first, middle, last]) {
+        expect((yield* capsules.read(id)).status).toBe("active")
+      }
+
+      // Again, and this time nothing changes in between.
+      yield* newCommit(first)
+      const again = (yield* update).runGroup.id
+      yield* appliedIn(again, "one")
+      yield* appliedIn(again, "two")
+      const over = yield* groupWhen(again, ({ status }) => status === "succeeded")
+      expect(memberOf(over, "three")).toMatchObject({ state: "left_out", reason: { code: "inputs_unchanged" } })
+      expect((yield* runs.group(again)).runs.some(({ capsuleId }) => capsuleId === last)).toBe(false)
+    })
   )
 })
 
@@ -149,35 +147,33 @@ const trio = Effect.gen(function* () {
 })
 
 describe("an update with interruptions", () => {
-  tests.live(
-    "names the failed member, continues with the others, and with the failed one once it has been planned again",
-    () =>
-      Effect.gen(function* () {
-        const { alone, one } = yield* trio
-        modules.faults.set(one, "plan_fails")
-        const { id } = (yield* update).runGroup
-        const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
-        expect(memberOf(failed, named("two"))).toMatchObject({
-          state: "waiting",
-          waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
-        })
-        expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
-        expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
-        const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
-        expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
-        expect(stopped).not.toHaveProperty("finishedAt")
-
-        // It fails once more, and then a person repairs it.
-        modules.faults.set(one, "apply_fails_late")
-        yield* replanned(one)
-        expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
-        yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
-        expect((yield* (yield* Capsules).read(one)).status).toBe("error")
-        yield* renewed(one)
-        yield* appliedIn(id, named("two"))
-        yield* groupWhen(id, ({ status }) => status === "succeeded")
-        expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+  tests.live("shows the failed member, continues with the others, and with the failed member after another plan", () =>
+    Effect.gen(function* () {
+      const { alone, one } = yield* trio
+      modules.faults.set(one, "plan_fails")
+      const { id } = (yield* update).runGroup
+      const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
+      expect(memberOf(failed, named("two"))).toMatchObject({
+        state: "waiting",
+        waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
       })
+      expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
+      expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
+      const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
+      expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
+      expect(stopped).not.toHaveProperty("finishedAt")
+
+      // It fails once more, and then a person repairs it.
+      modules.faults.set(one, "apply_fails_late")
+      yield* replanned(one)
+      expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
+      yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
+      expect((yield* (yield* Capsules).read(one)).status).toBe("error")
+      yield* renewed(one)
+      yield* appliedIn(id, named("two"))
+      yield* groupWhen(id, ({ status }) => status === "succeeded")
+      expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+    })
   )
 
   tests.live("plans a waiting plan again if its input has changed, and ends when it is cancelled", () =>

@@ -30,7 +30,7 @@ const once = Layer.succeed(CleanupRhythm, (turn) =>
 const tests = suite(testPlane({ cleanup: once }))
 afterAll(tests.dispose)
 
-tests.live("a turn does the work that is due without a request", () =>
+tests.live("a turn performs the due work without a request", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const { source } = yield* (yield* Sources).create(context, { workspaceId, name: "due", url, autoSync: true })

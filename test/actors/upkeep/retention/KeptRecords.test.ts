@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run is kept while something refers to it, however old it is; every reason has a record here", () =>
+tests.live("a Run is kept while something refers to it, regardless of age; every reason has a record here", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -60,7 +60,7 @@ tests.live("every table that references Runs either has its rows removed with th
   })
 )
 
-tests.live("a StateVersion is kept while it is current, a rollback target, or named", () =>
+tests.live("a StateVersion is kept while it is current, a rollback target, or referenced", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const { goes } = yield* states
@@ -74,7 +74,7 @@ tests.live("a StateVersion is kept while it is current, a rollback target, or na
 )
 
 tests.live(
-  "a snapshot is kept while an existing Capsule, an open plan, a rollback target or a lane needs it; so is its report",
+  "a snapshot and its report are kept while an existing Capsule, an open plan, a rollback target or a lane needs it",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -105,7 +105,7 @@ tests.live(
     })
 )
 
-tests.live("records of plans, decisions and backups are kept while they are open, newest or named", () =>
+tests.live("records of plans, decisions and backups are kept while they are open, newest or referenced", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const plan = yield* run("approved", pending)

@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const resource = (address: string, from: number, to: number | null) =>
   add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
 
-tests.live("content shared by several StateVersions is removed with the last of them, and not before", () =>
+tests.live("content shared by several StateVersions is removed only with the last of them", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   return value
 }, Effect.orDie)
 
-tests.live("one transaction removes no more long values than it can afford, counting their parts", () =>
+tests.live("one transaction removes a limited number of long values, counting their parts", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

@@ -47,7 +47,7 @@ const audited = Effect.gen(function* () {
   return rows.map(({ data }): Readonly<Record<string, number>> => JSON.parse(data))
 }).pipe(Effect.orDie)
 
-tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, which may be the last copy", () =>
+tests.live("a destroyed Capsule keeps nothing; a released Capsule keeps its state, which may be the last copy", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -121,7 +121,7 @@ tests.live("a finished plan's file and an old Run's events are removed before th
 )
 
 tests.live(
-  "when a process dies between any two steps, the next one completes the removal, and it is counted once",
+  "when a process dies between any two steps, the next process completes the removal, and it is counted once",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
