@@ -12,7 +12,7 @@ const folderWith = Effect.fnUntraced(function* (chrt: string | undefined) {
 })
 
 describe("the batch policy of a test run", () => {
-  it.live("applies to what the words start, and to what that starts", () =>
+  it.live("applies to the started command and its child processes", () =>
     Effect.gen(function* () {
       const words = yield* batchSchedule("/usr/bin:/bin")
       if (words.length === 0) return
@@ -30,7 +30,7 @@ describe("the batch policy of a test run", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("is left out if it is refused or the program is missing", () =>
+  it.live("is omitted if it is refused or the program is missing", () =>
     Effect.gen(function* () {
       expect(yield* batchSchedule(yield* folderWith("echo Operation not permitted >&2; exit 1"))).toEqual([])
       expect(yield* batchSchedule(yield* folderWith(undefined))).toEqual([])

@@ -74,12 +74,12 @@ guards ended with 1
     )
   })
 
-  test("names the file whose process crashed", () => {
+  test("lists the file whose process crashed", () => {
     const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
     expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })
 
-  test("shows the last lines of a suite that does not name a test", () => {
+  test("shows the last lines of a suite that reports no test", () => {
     const log = Array.from({ length: 90 }, (_, index) => `line ${index}`).join("\n")
     const lines = failureSummary([ended(2, log, "build")]).split("\n")
     expect(lines).toHaveLength(17)

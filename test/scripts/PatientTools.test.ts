@@ -33,7 +33,7 @@ describe("the tools of a test run", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("are left alone if a sandbox does not expose them", () =>
+  it.live("are unchanged if a sandbox does not expose them", () =>
     Effect.gen(function* () {
       const { files, scripts, tools } = yield* folders
       yield* files.writeFileString(`${tools}/tofu`, "#!/bin/sh\n", { mode: 0o755 })

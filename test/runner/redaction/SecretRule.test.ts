@@ -17,7 +17,7 @@ const database = {
 const redactor = new Redactor(valueSecrets("var.db", database, declaredKeys(type)))
 
 describe("the secret rule", () => {
-  test("every leaf of a structured value is a secret, whatever its name and type", () => {
+  test("every leaf of a structured value is a secret, regardless of its name and type", () => {
     expect(redactor.text("https://839274.example.com/")).toBe("https://[redacted var.db.port].example.com/")
     expect(redactor.text("x839274y")).toBe("x[redacted var.db.port]y")
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
@@ -36,7 +36,7 @@ describe("the secret rule", () => {
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
   })
 
-  test("a key that the type does not declare is a secret, and is not named in any origin", () => {
+  test("a key that the type does not declare is a secret, and no origin contains it", () => {
     const shown = redactor.text("acme-corporation and password")
     expect(shown).toBe("[redacted var.db key 4] and password")
     expect(
@@ -82,7 +82,7 @@ describe("the secret rule", () => {
     )
   })
 
-  test("more secrets than a Run can hide are refused, and the refusal states the limit", () => {
+  test("more secrets than a Run can hide are refused with the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",

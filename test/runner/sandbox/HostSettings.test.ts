@@ -32,7 +32,7 @@ const stage = Effect.acquireRelease(
   ({ root }) => Effect.sync(() => rmSync(root, { recursive: true, force: true }))
 )
 
-describe("The host's settings for sandboxes", () => {
+describe("the host's settings for sandboxes", () => {
   it.live("are copies of the public files, with mount points for the public folders, and nothing else", () =>
     Effect.gen(function* () {
       const { host, kept } = yield* stage

@@ -77,7 +77,7 @@ const points = [
   { name: "while a Run uses it", script: `exec ${pasta} "$@"`, at: "used" }
 ] as const
 
-describeIsolated("nothing of a network stays", () => {
+describeIsolated("a network leaves nothing", () => {
   for (const { at, name, script } of points) {
     it.live(`when the service is killed ${name}`, () =>
       Effect.gen(function* () {
@@ -124,7 +124,7 @@ describeIsolated("nothing of a network stays", () => {
     longestEnd
   )
 
-  it.live("when the Run ends, and the network does not end by itself", () =>
+  it.live("when the Run ends, and the network does not end in time", () =>
     Effect.gen(function* () {
       const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

@@ -6,8 +6,8 @@ import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
 import { waitingProcess } from "./support/WaitingProcess.ts"
 
-describe("what probes of the machine leave behind", () => {
-  it.live("is removed when they finish", () =>
+describe("files of probes of the machine", () => {
+  it.live("are removed when the probes finish", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const tried of ["network", "confinement"] as const) {
@@ -23,7 +23,7 @@ describe("what probes of the machine leave behind", () => {
   )
 
   it.live(
-    "is removed at the next startup if the service was killed: folders, and sandboxes that are waiting for it",
+    "are removed at the next startup if the service was killed: folders, and sandboxes that are waiting for it",
     () =>
       Effect.gen(function* () {
         const own = yield* temporaryFolder
@@ -44,5 +44,5 @@ describe("what probes of the machine leave behind", () => {
       })
   )
 
-  it.live("does not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
+  it.live("do not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
 })

@@ -91,7 +91,7 @@ const isRequired = process.env["SVC_TEST_REQUIRE_ALL"] !== undefined
 const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
-describeIsolated("a Run with a network of its own", () => {
+describeIsolated("a Run with its own network", () => {
   shipped.live("does not reach the host's loopback, although a Run in the host's network does", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")
@@ -185,7 +185,7 @@ describe("when no Run can have a private network", () => {
     }).pipe(Effect.provide(sandboxWith({ reach: "isolated", pasta: "/nowhere/pasta" })))
   )
 
-  it.live("the status reports what Runs reach, and how to change it", () =>
+  it.live("the status reports the networks that Runs can reach, and how to change it", () =>
     Effect.gen(function* () {
       const found = yield* (yield* Sandbox).network
       expect(found).toMatchObject({ reach: "host", accepted: true, forbidden: [] })

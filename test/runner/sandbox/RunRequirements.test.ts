@@ -6,7 +6,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
-describe("what a profile requires of the machine", () => {
+describe("the requirements of a profile for the machine", () => {
   test("a level below its minimum is refused, with the remedy; other levels are not refused", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {

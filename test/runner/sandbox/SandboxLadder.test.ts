@@ -54,7 +54,7 @@ describe("the ladder of isolation", () => {
     expect(`${status.reason} ${status.remedy}`).not.toContain("\n")
   })
 
-  test("names what would raise a level below the top", () => {
+  test("describes the change that would raise a level below the top", () => {
     const { status } = climbing("auto", ["user_landlock"])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(climbing("auto", ["bubblewrap"]).status.remedy).toBeUndefined()

@@ -32,7 +32,7 @@ describe("configValue", () => {
 })
 
 describe("literalJson", () => {
-  test("keeps the text of every number and knows which ones fit a double", () => {
+  test("keeps the text of every number and detects which fit a double", () => {
     const numbers = [
       "0",
       "-0",
@@ -63,7 +63,7 @@ describe("literalJson", () => {
 })
 
 describe("readLocatedJson", () => {
-  test("knows the line number of every value", () => {
+  test("records the line number of every value", () => {
     const read = Result.getOrThrow(readLocatedJson('\n{ "a":\n [1,\n "x\\n"],\n\n "b": {} }', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     const list = read.entries.get("a")
@@ -71,7 +71,7 @@ describe("readLocatedJson", () => {
     expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
   })
 
-  test("keeps repeated keys, and reads half a surrogate pair as the tools do", () => {
+  test("keeps repeated keys, and reads half a surrogate pair like the tools", () => {
     const read = Result.getOrThrow(readLocatedJson('{"a":1,"\\u0061":"\\ud800"}', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     expect(propertiesOf(read)).toMatchObject([

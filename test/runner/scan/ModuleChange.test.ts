@@ -44,7 +44,7 @@ const reading = (config: string, changed: string, more: Files = {}) => {
 
 const value = (expression: string) => `locals {\n  x = ${expression}\n}\n`
 
-describe("what a commit changes in a module", () => {
+describe("changes of a commit in a module", () => {
   const changes: ReadonlyArray<readonly [string, Files, ReturnType<typeof touched> | typeof untouched]> = [
     ["nothing", {}, untouched],
     ["another module", { "apps/b/main.tf": "\n" }, untouched],

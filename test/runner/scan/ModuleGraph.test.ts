@@ -143,7 +143,7 @@ describe("reachable modules", () => {
   )
 })
 
-describe("providers that only child modules name", () => {
+describe("providers that only child modules use", () => {
   scanner.live("have a unique local name, whatever else uses the name of their type", () =>
     Effect.gen(function* () {
       const requires = (source: string) =>

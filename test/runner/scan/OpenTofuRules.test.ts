@@ -95,7 +95,7 @@ const rules: ReadonlyArray<Rule> = [
   }
 ]
 
-describe("what OpenTofu documents", () => {
+describe("rules documented by OpenTofu", () => {
   for (const { files, outputs = [], refusals = [], rule, version = "1.11.0" } of rules)
     scanner.live(rule, () =>
       Effect.gen(function* () {

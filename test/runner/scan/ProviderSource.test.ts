@@ -40,7 +40,7 @@ describe("parseProviderSource", () => {
     for (const text of invalid) expect([text, address(text)]).toEqual([text, "invalid"])
   })
 
-  test("knows the builtin provider under both spellings", () => {
+  test("recognises the builtin provider under both spellings", () => {
     for (const read of [parseProviderSource("terraform.io/builtin/terraform"), impliedProviderSource("terraform")]) {
       expect(Result.getOrThrow(read)).toEqual({ address: "terraform.io/builtin/terraform", builtin: true })
     }
@@ -57,7 +57,7 @@ describe("parseVersionConstraint", () => {
     expect(parts(" ")).toBe("invalid")
   })
 
-  test("refuses the rest", () => {
+  test("refuses everything else", () => {
     for (const text of ["x", ">", "1,,2", "=> 1", "1.x", "1 2", "~~> 1", `>= ${"1".repeat(600)}`]) {
       expect([text, parts(text)]).toEqual([text, "invalid"])
     }

@@ -46,7 +46,7 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("can be named by branch, tag, tag of a tag or commit, whether listed or not", () =>
+    it.live("can be identified by branch, tag, tag of a tag or commit, whether listed or not", () =>
       Effect.gen(function* () {
         const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
         const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
@@ -153,7 +153,7 @@ for (const [name, native] of ways)
   })
 
 describe("an installed git that fails", () => {
-  it.live("falls back to the bundled one, unless the operator requires the installed git", () =>
+  it.live("falls back to the bundled git, unless the operator requires the installed git", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const built = yield* build(url)

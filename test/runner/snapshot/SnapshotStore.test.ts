@@ -131,7 +131,7 @@ describe("SnapshotStore", () => {
     ["nothing left", () => Buffer.alloc(0)],
     ["another archive", () => Buffer.from(zstdCompressSync(Buffer.alloc(2048)))]
   ] as const)
-    it.live(`finds ${name} in an archive, and accepts a good one again`, () =>
+    it.live(`finds ${name} in an archive, and accepts a good archive again`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         yield* Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("removes leftovers and orphans, and nothing that is used, kept or recent", () =>
+  it.live("removes leftovers and orphans, and nothing used, kept or recent", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       fs.mkdirSync(`${folder}/tmp/crashed/library.git`, { recursive: true })

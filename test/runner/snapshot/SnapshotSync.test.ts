@@ -127,7 +127,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("asks a server that refuses the fetch for now at most twice, in both ways", () =>
+  it.live("repeats a fetch that the server refuses temporarily at most once, in both ways", () =>
     Effect.gen(function* () {
       const store = yield* temporaryFolder
       for (const native of ["off", "auto", "required"] as const)

@@ -44,7 +44,7 @@ const isRefused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 for (const [name, effect] of Object.entries(slow)) {
-  tests.live(`${name} is waited for outside of a transaction and refused inside`, () =>
+  tests.live(`${name} can be awaited outside of a transaction and is refused inside`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       expect(yield* isRefused(effect)).toBe(false)

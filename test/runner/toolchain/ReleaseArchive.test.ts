@@ -36,7 +36,7 @@ it.live("takes the executable and nothing else from an archive", () =>
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("stops at its bound in a bomb, wherever the bomb is", () =>
+it.live("stops at its limit in a bomb, at any position", () =>
   Effect.gen(function* () {
     const bomb = member("LICENSE", 64 * mebibyte)
     for (const archive of [
@@ -53,7 +53,7 @@ it.live("stops at its bound in a bomb, wherever the bomb is", () =>
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("refuses an archive that is cut", () =>
+it.live("refuses a truncated archive", () =>
   Effect.gen(function* () {
     const whole = archiveOf(member("tofu", 5 * mebibyte))
     const { found } = yield* extracted(whole.subarray(0, -10))

@@ -86,7 +86,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("trusts the project's own key by its fingerprint when none is set", () =>
+  tests.live("trusts the project's own key by its fingerprint if no key is set", () =>
     Effect.gen(function* () {
       const { key, leftOvers, mirror, resolve } = yield* setUp
       const stranger = yield* signingKey("stranger")
@@ -121,7 +121,7 @@ describe("managed download", () => {
   )
 
   tests.live(
-    "refuses anything that was tampered with, truncated, or signed by someone else, and keeps none of it",
+    "refuses anything that was tampered with, truncated, or signed by someone else, and keeps nothing of it",
     () =>
       Effect.gen(function* () {
         const { key, mirror, resolve, leftOvers } = yield* setUp

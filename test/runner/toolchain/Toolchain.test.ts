@@ -108,7 +108,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("says what to do when no tool is found", () =>
+  tests.live("describes the remedy when no tool is found", () =>
     Effect.gen(function* () {
       const empty = yield* folder({ "not-executable": "" })
       const missing = yield* Effect.flip((yield* resolver({ searchPath: empty }))())
@@ -220,7 +220,7 @@ describe("toolchainConfig", () => {
     expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
   })
 
-  test("refuses what it cannot trust or read", () => {
+  test("refuses untrusted and unreadable settings", () => {
     for (const env of [
       { SVC_TOOL_MIRROR: "https://user:pass@mirror.example.test/" },
       { SVC_TOOL_MIRROR: "file:///etc" },

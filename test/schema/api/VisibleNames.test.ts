@@ -47,8 +47,8 @@ const invisible = [
   ""
 ]
 
-describe("a name that nobody can see is refused", () => {
-  test("wherever a request has a name", () => {
+describe("an invisible name is refused", () => {
+  test("in every request with a name", () => {
     expect(fields.length).toBeGreaterThan(15)
     expect(
       fields.filter(({ accepts, place }) => invisible.some((text) => accepts(text)) && !references.has(place))

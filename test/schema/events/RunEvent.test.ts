@@ -91,7 +91,7 @@ describe("an event", () => {
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("has a kind that is written somewhere in the code, and every kind written has a schema", () => {
+  test("has a kind that the code writes, and every written kind has a schema", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))

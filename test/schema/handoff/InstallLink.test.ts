@@ -231,7 +231,7 @@ describe("written and parsed back", () => {
     )
   })
 
-  test("no string makes the parser throw, and an accepted one is written back as the same link", () => {
+  test("no string makes the parser throw, and an accepted string is written back as the same link", () => {
     const pieces = fc.oneof(
       fc.constantFrom(
         git,

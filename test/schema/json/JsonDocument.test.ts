@@ -108,7 +108,7 @@ describe("hostile documents", () => {
     )
   })
 
-  test("a number that a double would round is refused only where numbers must be exact, with its position", () => {
+  test("a number that a double would round is refused only if numbers must be exact, with its position", () => {
     const text = new TextEncoder().encode('{"a":["9007199254740993",0.1,\n 12345678901234.123456]}')
     expect(Result.isSuccess(decodeJson(text, roomy))).toBe(true)
     const refused = decodeJson(text, { ...roomy, exactNumbers: true })
@@ -119,7 +119,7 @@ describe("hostile documents", () => {
   })
 
   test.each(["1e-400", "-5e-325", "1.5e-9999"])(
-    "where numbers must be exact, %s is refused: a double holds 0",
+    "if numbers must be exact, %s is refused: a double holds 0",
     (number) => {
       const refused = decodeJson(new TextEncoder().encode(number), { ...roomy, exactNumbers: true })
       expect(Result.isFailure(refused) ? refused.failure.reason : undefined).toBe("number_rounded")

@@ -137,7 +137,7 @@ describe("the operator's declarations are limits", () => {
       { requires: [secret("region")] },
       ["operator_declaration_conflict requires/0/deliver/variables/value"]
     ]
-  ])("%s is rejected, and the operator's stays", (_, module, expected) => {
+  ])("%s is rejected, and the operator's declaration remains", (_, module, expected) => {
     const compiled = compile(module, { base }, facts)
     expect(told(compiled)).toEqual([...expected])
     expect(compiled).toMatchObject({
@@ -147,7 +147,7 @@ describe("the operator's declarations are limits", () => {
     })
   })
 
-  test("nobody is prompted for variables that the operator sets", () => {
+  test("no person is prompted for variables that the operator sets", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 

@@ -15,7 +15,7 @@ const marked = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, marked(item)]))
 }
 
-test("near-valid documents get a bounded verdict, and a valid one equals its own parse", () => {
+test("near-valid documents get a bounded verdict, and a valid document equals its own parse", () => {
   fc.assert(
     fc.property(nearValid(manifest("svc.com/v2.4", fullModule)), (document) => {
       const parsed = parse(document)
@@ -42,7 +42,7 @@ test("no diagnostic repeats a value from the document", () => {
   )
 })
 
-test("the newest version accepts everything an older one accepts", () => {
+test("the newest version accepts everything that older versions accept", () => {
   let upgraded = 0
   const modules = nearValid({ ".": { inputs: fullModule["inputs"], features: fullModule["features"] } })
   fc.assert(

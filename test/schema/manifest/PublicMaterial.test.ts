@@ -86,12 +86,12 @@ describe("names in Interface JSON", () => {
     "ACCESS_TOKEN",
     "privateKey",
     "Authorization"
-  ])("%s says that its value is a credential", (name) => {
+  ])("%s indicates that its value is a credential", (name) => {
     const path = `${at}/interfaces/0/spec/document/a/0/${name}`
     expect(verdict(document({ a: [{ [name]: "x" }] }))).toBe(`secret_material ${path}`)
   })
   test.each(["workspaceId", "capsule_id", "accountId", "connection-id", "resourceId", "policyRef", "principalId"])(
-    "%s names an authority of the host",
+    "%s is an authority of the host",
     (name) => {
       expect(verdict(literal({ [name]: "x" }))).toBe(
         `host_authority_material ${at}/interfaces/0/spec/inputs/a/value/${name}`

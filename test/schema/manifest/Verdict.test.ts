@@ -21,7 +21,7 @@ test("a valid document is identified by its version", () => {
   })
 })
 
-test("a valid document names the modules that are always refused", () => {
+test("a valid document lists the modules that are always refused", () => {
   const bound = oidc({ deliver: { bindings: { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" } } })
   expect(manifestVerdict(bytes(manifest("svc.com/v2.3", { requires: [endpoint(), bound] })))).toMatchObject({
     status: "valid",
@@ -35,7 +35,7 @@ test("a valid document names the modules that are always refused", () => {
   })
 })
 
-test("an invalid one is returned with its reasons, and with its version if that was recognised", () => {
+test("an invalid document is returned with its reasons, and with its version if it was recognised", () => {
   expect(manifestVerdict(bytes({ ...manifest("svc.com/v1"), $schema: "x" }))).toEqual({
     status: "invalid",
     apiVersion: "svc.com/v1",

@@ -29,14 +29,14 @@ describe("a module's base configuration", () => {
     }
   })
 
-  test("has one location, however it is written", () => {
+  test("has one location in every spelling", () => {
     expect(placeOf(decode({ origin: `${origin}/team`, path: "app.git" }))).toBe(
       placeOf(decode({ origin, path: "/team/app" }))
     )
     expect(placeOf(decode({ origin, path: "team", module: "." }))).not.toBe(placeOf(decode({ origin, path: "team" })))
   })
 
-  test("is closed: it cannot name host properties, and no field is ignored", () => {
+  test("is closed: it cannot contain host properties, and no field is ignored", () => {
     for (const field of ["isolation", "allowOrigins", "providerBindings", "env", "connectionId"]) {
       expect(() => decode({ origin, [field]: "x" })).toThrow()
     }

@@ -16,7 +16,7 @@ describe("an origin to which credentials may be sent", () => {
     ["https://[2001:db8::1]/a", "https://[2001:db8::1]/a/"],
     ["ssh://Git.example.com:22/team", "ssh://git.example.com/team/"],
     ["ssh://git.example.com:443", "ssh://git.example.com:443"]
-  ])("%s has the one spelling %s", (text, spelling) => {
+  ])("%s has the only spelling %s", (text, spelling) => {
     expect(given(text)).toBe(CredentialOrigin.make(spelling))
   })
 
@@ -53,7 +53,7 @@ describe("an origin to which credentials may be sent", () => {
     "ftp://git.example.com",
     "file:///etc",
     `https://git.example.com/${"a".repeat(2048)}`
-  ])("%p is none", (text) => {
+  ])("%p is no origin", (text) => {
     expect(given(text)).toBeUndefined()
   })
 

@@ -80,8 +80,8 @@ const withoutBob = Effect.fnUntraced(function* (world: Effect.Success<typeof run
 
 const secretIn = (link: string) => new URL(link).hash.slice(1)
 
-describe("an address with a domain of another script is one address", () => {
-  live("at every command of the operator", () =>
+describe("an address with a domain in another script is one address", () => {
+  live("in every command of the operator", () =>
     Effect.gen(function* () {
       const world = yield* running
       const { admin, call, create, sql } = world
@@ -122,7 +122,7 @@ describe("an address with a domain of another script is one address", () => {
     })
   )
 
-  live("at every page and route", () =>
+  live("on every page and route", () =>
     Effect.gen(function* () {
       const world = yield* running
       const { admin, call, cookieOf, create, invite, members, olga, sql, workspaceId } = world
@@ -167,7 +167,7 @@ describe("an address with a domain of another script is one address", () => {
     })
   )
 
-  live("in what another provider states", () =>
+  live("in the claims of another provider", () =>
     Effect.sync(() => {
       for (const email of spellings) {
         const claims = profileClaims(

@@ -90,7 +90,7 @@ it.effect("only a limited number of strangers wait at once, and known browsers a
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("each person using a shared browser has their own budget", () =>
+it.effect("each person using a shared browser has a separate budget", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

@@ -49,7 +49,7 @@ it.effect("over https the cookie is bound to the host", () =>
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
 )
 
-it.effect("an invalid setup secret is answered with 404, and an invalid body with a 400 that does not quote it", () =>
+it.effect("an invalid setup secret returns 404, and an invalid body a 400 that does not quote it", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const body = { secret, email: "admin@example.com", password }
@@ -140,7 +140,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
   }).pipe(fresh)
 )
 
-it.effect("guessing from all over the world does not lock anyone out, in a known browser or a new one", () =>
+it.effect("guessing from all over the world locks nobody out, in a known browser or a new one", () =>
   Effect.gen(function* () {
     const first = yield* setUp
     const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
@@ -320,7 +320,7 @@ it.effect("changing the password revokes every session except the new one", () =
   }).pipe(fresh)
 )
 
-it.effect("two credentials, or a malformed one, authenticate no one", () =>
+it.effect("two credentials, or a malformed credential, authenticate no one", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret } = yield* openSession(subject)

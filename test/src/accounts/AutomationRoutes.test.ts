@@ -161,7 +161,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("what will stop when a member leaves can be read beforehand; the history shows what did stop", () =>
+it.effect("the effects of a departure can be read beforehand; the history records them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team

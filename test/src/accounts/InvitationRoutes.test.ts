@@ -92,7 +92,7 @@ it.effect("after it has been withdrawn or declined, a link is unknown", () =>
   }).pipe(fresh)
 )
 
-it.effect("a mail too many is answered 429 with the time to wait: of a person, a Workspace or the server", () =>
+it.effect("one mail too many returns 429 with the time to wait: for a person, a Workspace or the server", () =>
   Effect.gen(function* () {
     const { headers, id, path } = yield* setting
     const sql = yield* SqlClient.SqlClient

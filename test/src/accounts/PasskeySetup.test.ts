@@ -143,7 +143,7 @@ it.effect("a challenge is valid for its link, and only for setups", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link states what it is for, and later whether it has been used or has expired", () =>
+it.effect("a link shows its purpose, and later whether it has been used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users

@@ -48,7 +48,7 @@ it.effect("people set their own name, and may remove it", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link changes the address of its own account, once, and verifies the new one", () =>
+it.effect("a link changes the address of its own account, once, and verifies the new address", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const sql = yield* SqlClient.SqlClient

@@ -247,7 +247,7 @@ it.effect("a bound token shows its Workspace and live role, and gets 403 once th
   }).pipe(fresh)
 )
 
-it.effect("an authority that cannot be read is answered with 503, and the token stays valid", () =>
+it.effect("an unreadable authority returns 503, and the token remains valid", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
@@ -262,7 +262,7 @@ it.effect("an authority that cannot be read is answered with 503, and the token 
   }).pipe(fresh)
 )
 
-it.effect("an extension's scope is offered and granted, and opens none of the core's routes", () =>
+it.effect("an extension's scope is offered and granted, and opens no core route", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

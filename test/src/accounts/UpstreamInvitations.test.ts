@@ -124,7 +124,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("for an address that the operator vouches for keeps it, whatever the provider reports", () =>
+  it.live("for an address that the operator verified keeps it, regardless of the provider's report", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })

@@ -16,7 +16,7 @@ const japanese = /[ぁ-んァ-ヶ一-龠]/
 
 describe("the page for a sign-in that did not result in a session", () => {
   for (const reason of UpstreamReason.literals) {
-    test(`${reason}: explains what happened and what to do, in both languages`, async () => {
+    test(`${reason}: explains the reason and the remedy, in both languages`, async () => {
       const [en, ja] = [await read("en", refusedFor(reason)), await read("ja", refusedFor(reason))]
       expect(en.status).toBe(ja.status)
       expect(en.status).toBeGreaterThanOrEqual(400)

@@ -42,7 +42,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("an identity without an account", () => {
-  it.live("gets no account without a rule, and with a matching rule gets an account with the role it names", () =>
+  it.live("gets no account without a rule, and with a matching rule an account with the rule's role", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -67,7 +67,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is not given an account by domain if its address is unverified or belongs to another account", () =>
+  it.live("gets no account by domain if its address is unverified or belongs to another account", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       yield* rules([{ emailDomains: ["example.com"] }])
@@ -94,7 +94,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is refused entirely when any part of creating its account fails: no account is left behind", () =>
+  it.live("is refused entirely if any part of creating its account fails: no account remains", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const sql = yield* SqlClient.SqlClient

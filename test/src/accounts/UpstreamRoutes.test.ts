@@ -151,7 +151,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a verified address is not linked to an account that merely claims it, and does not sign anybody in", () =>
+it.live("a verified address is not linked to an account that merely claims it, and signs nobody in", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const ann = yield* newPerson("ann")

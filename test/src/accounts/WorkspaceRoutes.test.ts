@@ -168,7 +168,7 @@ it.effect("creating and changing a Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("members: add, change, remove, and what each role may do", () =>
+it.effect("members: add, change, remove, and the permissions of each role", () =>
   Effect.gen(function* () {
     const owner = yield* person("owner")
     const ann = yield* person("ann")

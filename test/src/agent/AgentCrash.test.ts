@@ -54,7 +54,7 @@ const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(o
 
 describe("an agent that is killed", () => {
   it.concurrent(
-    "in the middle of an apply: its tool is killed with it, and its successor reports what was left and does not apply again",
+    "in the middle of an apply: its tool is killed with it, and its successor reports the remains and does not apply again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged

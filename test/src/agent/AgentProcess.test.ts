@@ -93,7 +93,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "starts no tool when the connection was cut before the start was recorded",
+    "starts no tool if the connection was cut before the start was recorded",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(1)
@@ -173,7 +173,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "accepts no more Runs than it has slots for",
+    "accepts no more Runs than it has places for",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -207,7 +207,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "continues under a new session when the server has forgotten the old one",
+    "continues in a new session after the server has dropped the old session",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent("held")

@@ -109,7 +109,7 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("are given to nobody if modules run without isolation, unless the agent's operator allows it", () =>
+  it.live("are given to no Run if modules run without isolation, unless the agent's operator allows it", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }

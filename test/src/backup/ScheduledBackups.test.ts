@@ -76,7 +76,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("keep the earlier ones when the new one cannot be verified, and report that only to operators", () =>
+  live("keep the earlier backups if the new backup cannot be verified, and report this only to operators", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -111,19 +111,24 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("are made on time even if one was written while the clock was wrong, and that one is removed first", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const { backups, dataDir } = yield* prepared
-      const ahead = backupName(Date.parse("2999-01-01T00:00:00Z"))
-      yield* files.writeFileString(`${backups}/${ahead}`, "ahead")
-      const copy = { program: "sh", args: ["-c", 'if [ "$2" != verify ]; then echo new > "$2"; fi; echo "{}"', "svc"] }
-      const { turn } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, copy))
-      const kept = yield* keptBackups(backups)
-      expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
-      yield* turn
-      expect(yield* keptBackups(backups)).toEqual(kept)
-    })
+  live(
+    "are made on time even if a backup was written while the clock was wrong, and that backup is removed first",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { backups, dataDir } = yield* prepared
+        const ahead = backupName(Date.parse("2999-01-01T00:00:00Z"))
+        yield* files.writeFileString(`${backups}/${ahead}`, "ahead")
+        const copy = {
+          program: "sh",
+          args: ["-c", 'if [ "$2" != verify ]; then echo new > "$2"; fi; echo "{}"', "svc"]
+        }
+        const { turn } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, copy))
+        const kept = yield* keptBackups(backups)
+        expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
+        yield* turn
+        expect(yield* keptBackups(backups)).toEqual(kept)
+      })
   )
 
   live("fail when their folder is missing, and do not create it: its disk may not be mounted", () =>

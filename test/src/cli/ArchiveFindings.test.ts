@@ -11,7 +11,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 tests.live(
-  "both report a missing snapshot that a Capsule needs, and doctor reports a damaged one; once it is restored, neither does",
+  "doctor and start report a missing snapshot that a Capsule needs, and doctor reports a damaged snapshot, until it is restored",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

@@ -29,7 +29,7 @@ const damaged = Effect.fnUntraced(function* (file: string, at: number) {
 
 describe("a backup of a whole installation", () => {
   live(
-    "contains what existing Capsules need, is verified by restoring it, and can be restored into another folder",
+    "contains everything that existing Capsules need, is verified by restoring it, and can be restored into another folder",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

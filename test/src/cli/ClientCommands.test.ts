@@ -8,7 +8,7 @@ import { resultShapes } from "../../../src/cli/ResultShapes.ts"
 import { live } from "./support/CommandLine.ts"
 
 describe("commands that are clients of a server", () => {
-  test("are known by name before anything is loaded", () => {
+  test("are recognised by name before anything is loaded", () => {
     const defined = clientGroups
       .flatMap(({ commands }) => [...commands])
       .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
@@ -16,7 +16,7 @@ describe("commands that are clients of a server", () => {
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
   })
 
-  live("each documents its --json output, except those that pass a value through or print none", () =>
+  live("each documents its --json output, except commands that pass a value through or print none", () =>
     Effect.gen(function* () {
       const isGroup = (one: string, all: ReadonlyArray<string>) =>
         !Object.hasOwn(resultShapes, one) && all.some((other) => other.startsWith(`${one} `))

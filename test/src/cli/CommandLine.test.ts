@@ -51,7 +51,7 @@ describe("svc", () => {
     })
   )
 
-  live("reports a full disk in one line, whichever step met it", () =>
+  live("reports a full disk in one line, from every step", () =>
     Effect.gen(function* () {
       const full = Object.assign(new Error("database or disk is full"), { errcode: 13 })
       for (const failing of [Effect.die(new Error("write", { cause: full })), Effect.fail(full)]) {
@@ -133,7 +133,7 @@ describe("svc", () => {
     })
   )
 
-  live("scans a folder: 1 when a module is unsupported", () =>
+  live("scans a folder: 1 if a module is unsupported", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder

@@ -97,7 +97,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("works alongside a server, names it, and leaves its claim alone", () =>
+  live("works while a server runs, reports it, and does not change its claim", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))

@@ -41,7 +41,7 @@ describe("a machine where no level of isolation works", () => {
     }).pipe(onBareMachine)
   )
 
-  live("keeps working when the operator has switched isolation off, and doctor explains what that means", () =>
+  live("keeps working when the operator has switched isolation off, and doctor explains the consequences", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])

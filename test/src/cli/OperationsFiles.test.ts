@@ -88,7 +88,7 @@ describe("the files in docs/operations", () => {
     })
   )
 
-  live("name only commands that exist", () =>
+  live("contain only existing commands", () =>
     Effect.gen(function* () {
       const page = yield* textOf("operations.md")
       const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []

@@ -13,7 +13,7 @@ test("a program that was not replaced has its path", () => {
   expect(ownProgram()).toBe(process.execPath)
 })
 
-it.live("a program whose file is replaced while it starts finds the new one", () =>
+it.live("a program whose file is replaced while it starts finds the new file", () =>
   Effect.gen(function* () {
     const program = join(yield* temporaryFolder, "svc")
     copyFileSync(process.execPath, program)

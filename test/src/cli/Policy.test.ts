@@ -53,7 +53,7 @@ describe("the policy file on the command line", () => {
   )
 
   live(
-    "is refused when it holds a number that would be rounded, reporting where, and valid with a string of digits",
+    "is refused with the position if it contains a number that would be rounded, and valid with a string of digits",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

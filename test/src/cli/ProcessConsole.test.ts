@@ -27,7 +27,7 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("output 
     }
   })
 
-  test("is no news if the reader of a pipe has read enough", async () => {
+  test("is ignored if the reader of a pipe has read enough", async () => {
     const { error, out } = await run(`"$SVC" --help | true; echo "\${PIPESTATUS[0]}"`)
     expect([out, error]).toEqual(["1\n", ""])
   })

@@ -138,7 +138,7 @@ const refusedStart = Effect.fnUntraced(function* (dataDir: string, isText: boole
   return { code: Number(yield* server.exitCode), log }
 }, Effect.scoped)
 
-describe("svc doctor and svc serve check the same things", () => {
+describe("svc doctor and svc serve make the same checks", () => {
   live(
     "a file that the server's user cannot open: refused, and fixed by the remedy",
     () =>
@@ -205,7 +205,7 @@ describe("svc doctor and svc serve check the same things", () => {
   }
 
   live(
-    "a server that hangs keeps its lock: both name its process, and killing that process is the whole remedy",
+    "a server that hangs keeps its lock: both report its process, and killing that process is the whole remedy",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder

@@ -16,7 +16,7 @@ const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
 }
 
 describe("the terminal spells out invisible characters", () => {
-  test("in a result for people, whose colours stay", () => {
+  test("in a result for people, keeping its colours", () => {
     expect(printed(print(false, {}, `\u001b[1m${hostile}\u001b[0m`))).toEqual([`\u001b[1m${shown}\u001b[0m`])
   })
 

@@ -45,7 +45,7 @@ const ended = Effect.fnUntraced(
 )
 
 describe("a client request", () => {
-  it.effect("is repeated when the server was too busy and nothing can happen twice", () =>
+  it.effect("is repeated when the server was too busy and a repetition is safe", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])

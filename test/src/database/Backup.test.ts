@@ -108,7 +108,7 @@ const changed = (bytes: Uint8Array, at: number) => {
 
 const joined = (...parts: ReadonlyArray<Uint8Array>) => new Uint8Array(Buffer.concat(parts))
 
-it.live("refuses an edited backup, and names the part that was changed", () =>
+it.live("refuses an edited backup, and reports the changed part", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -151,7 +151,7 @@ it.live("refuses an edited backup, and names the part that was changed", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("names the master key that a backup requires", () =>
+it.live("reports the master key that a backup requires", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const { file, keyring } = yield* sealed(root)
@@ -180,7 +180,7 @@ it.live("accepts an unauthenticated file only on request, and states the risk", 
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sets aside the write-ahead log of a lost database instead of replaying it into the restored one", () =>
+it.live("sets aside the write-ahead log of a lost database instead of replaying it into the restored database", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -23,7 +23,7 @@ it.live("creates a private folder, and removes other users' access to an open on
   }).pipe(platform)
 )
 
-it.live("refuses a second concurrent server, and accepts the next one once the first has stopped", () =>
+it.live("refuses a second concurrent server, and accepts the next server once the first has stopped", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))

@@ -45,24 +45,24 @@ const refused = Effect.fnUntraced(function* (spoil: (file: string) => void) {
 })
 
 describe("a reopened database", () => {
-  tests.live("unchanged: served", () =>
+  tests.live("unchanged: is served", () =>
     Effect.gen(function* () {
       expect((yield* reopened(() => {})).result._tag).toBe("Success")
     })
   )
 
-  tests.live("with a damaged header: refused, and left unchanged", () =>
+  tests.live("with a damaged header: is refused and left unchanged", () =>
     refused((file) => overwrite(file, 0, garbage(64)))
   )
 
-  tests.live("with a damaged page: refused, and left unchanged", () =>
+  tests.live("with a damaged page: is refused and left unchanged", () =>
     refused((file) => {
       const pages = Math.floor(statSync(file).size / pageSize)
       overwrite(file, Math.floor(pages / 2) * pageSize, garbage(pageSize))
     })
   )
 
-  tests.live("truncated: refused, and left unchanged", () =>
+  tests.live("truncated: is refused and left unchanged", () =>
     refused((file) => {
       const bytes = readFileSync(file)
       const handle = openSync(file, "w")

@@ -71,7 +71,7 @@ const stored = Effect.gen(function* () {
   })
 })
 
-it.live("messages of earlier releases that were not carried out become marks, and their tables go", () =>
+it.live("unprocessed messages of earlier releases become marks, and their tables are dropped", () =>
   beforeMigration(
     64,
     Effect.gen(function* () {

@@ -37,7 +37,7 @@ const vanished = (...parts: ReadonlyArray<string>) => [
 
 describe("a data folder without its database", () => {
   live(
-    "is treated as a new installation when it is empty, and as the same one at the next startup",
+    "is treated as a new installation when it is empty, and as the same installation at the next startup",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -194,7 +194,7 @@ describe("a data folder that contains another installation's database", () => {
   )
 
   live(
-    "is refused when the settings name the installation, even if the folder is empty",
+    "is refused when the settings contain the installation, even if the folder is empty",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -213,7 +213,7 @@ describe("a data folder that contains another installation's database", () => {
 
 describe("a running server", () => {
   live(
-    "notices that its database file is gone or has been replaced",
+    "detects that its database file is gone or has been replaced",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`

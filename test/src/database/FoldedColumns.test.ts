@@ -30,7 +30,7 @@ describe("a new database", () => {
     })
   })
 
-  test("adds columns later to a table that is created twice or by nobody here", () => {
+  test("adds columns later to a table that is created twice or by another component", () => {
     const steps = {
       "0001_first": ["CREATE TABLE a (x TEXT)", "ALTER TABLE a ADD COLUMN y TEXT", "DROP TABLE a"],
       "0002_second": ["CREATE TABLE a (x TEXT)", "ALTER TABLE b ADD COLUMN y TEXT"]

@@ -23,7 +23,7 @@ describe("a released migration", () => {
     })
   }
 
-  test("is followed only by later ones", () => {
+  test("is followed only by later migrations", () => {
     const newest = Math.max(...Object.keys(releasedMigrations).map(numberOf))
     const unknown = Object.keys(migrations).filter((name) => !(name in releasedMigrations))
     expect(unknown.filter((name) => numberOf(name) <= newest)).toEqual([])
@@ -124,7 +124,7 @@ const schemaChanges = Effect.flatMap(
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
 ).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
 
-it.live("a new database is made with one change less for each added column", () =>
+it.live("a new database is created with one change less for each added column", () =>
   Effect.gen(function* () {
     const added = Object.values(migrations)
       .flat()

@@ -92,7 +92,7 @@ describe("the pages of a database under a running server", () => {
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
-  it.effect("looks again within a day, and reports what it finds", () =>
+  it.effect("checks again within a day, and reports its findings", () =>
     Effect.gen(function* () {
       const { file, folder, pages } = yield* database
       const served = Layer.mock(DataFolder)({ path: folder, databaseFile: file, masterKeyFile: `${folder}/master.key` })

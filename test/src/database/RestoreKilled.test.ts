@@ -44,7 +44,7 @@ const restoredState = (folder: string) =>
 const whole = { restored: true, members: ["unconfirmed"], sessions: 0, events: 1 }
 
 it.live(
-  "a restore that is killed at any step leaves either no database or the complete one, and can be repeated",
+  "a restore that is killed at any step leaves either no database or the complete database, and can be repeated",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -90,7 +90,7 @@ it.live("reads between this process's commits do not keep the write-ahead log fr
   }).pipe(Effect.provideService(MaxOpsBeforeYield, Number.MAX_SAFE_INTEGER))
 )
 
-it.live("a failed read does not affect later ones", () =>
+it.live("a failed read does not affect later reads", () =>
   Effect.gen(function* () {
     const { read, value } = yield* table("faulty")
     expect(yield* value).toBe(1)

@@ -60,7 +60,7 @@ it.live("executes a join again without preparing it again", () =>
   })
 )
 
-it.live("names the constraint that a duplicate violates", () =>
+it.live("reports the constraint that a duplicate violates", () =>
   Effect.gen(function* () {
     const sql = yield* table("doubles")
     yield* sql`INSERT INTO doubles VALUES (1, 'a')`

@@ -14,7 +14,7 @@ class CountingDatabase extends DatabaseSync {
 }
 
 it.effect(
-  "a statement in use stays compiled however many others there are, and the least recently used statements are dropped",
+  "a statement in use remains compiled regardless of the number of others, and the least recently used statements are dropped",
   () =>
     Effect.gen(function* () {
       const database = yield* Effect.acquireRelease(

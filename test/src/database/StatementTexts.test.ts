@@ -49,9 +49,9 @@ const segments = fc.array(
   { maxLength: 6 }
 )
 
-describe("a compiler that remembers texts", () => {
+describe("a compiler that caches texts", () => {
   for (const mostParts of [1, 50, 65_536]) {
-    test(`gives what the compiler gives, however often it is asked, with room for ${mostParts} parts`, () => {
+    test(`returns the compiler's result on every call, with room for ${mostParts} parts`, () => {
       const remembering = withRememberedTexts(Statement.makeCompilerSqlite(), mostParts)
       fc.assert(
         fc.property(segments, (given) => {
@@ -94,7 +94,7 @@ describe("a compiler that remembers texts", () => {
     expect(written()).toBe(1)
   })
 
-  test("forgets all texts once they have too many parts, and writes them again", () => {
+  test("drops all texts once they have too many parts, and writes them again", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler, 3)
     const compile = (text: string) => remembering.compile(Statement.fragment([Statement.literal(text)]), false)[0]

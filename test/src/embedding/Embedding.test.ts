@@ -94,7 +94,7 @@ describe("embedding", () => {
     })
   )
 
-  live("passes on failures from the host's parts, and adds only one of its own", () =>
+  live("passes on failures from the host's parts, and adds only one failure of its own", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`

@@ -167,7 +167,7 @@ tests.live("a route without an access rule or without the check cannot be served
   })
 )
 
-for (const row of parse(table)) tests.live(`${row.name}: admitted and refused as the table says`, () => checkRow(row))
+for (const row of parse(table)) tests.live(`${row.name}: admitted and refused as in the table`, () => checkRow(row))
 
 tests.live("an archived Workspace can be read, restored and left, and nothing else", () =>
   Effect.gen(function* () {

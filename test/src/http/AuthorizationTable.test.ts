@@ -77,7 +77,7 @@ const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) 
     )
   })
 
-tests.live("an owner whose confirmation is too old is refused where one is required, and nowhere else", () =>
+tests.live("an owner whose confirmation is too old is refused only where a confirmation is required", () =>
   Effect.gen(function* () {
     const credential = (yield* Principals).get("owner not seen for long")
     if (credential === undefined) return yield* Effect.die("There is no such principal")

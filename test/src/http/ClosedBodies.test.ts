@@ -43,7 +43,7 @@ const withBody = operations.filter(
     !retired.has(`${method} ${path}`)
 )
 
-describe("no body can set what the service decides (J13)", () => {
+describe("no body can set fields that the service decides (J13)", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {

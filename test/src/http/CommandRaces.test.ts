@@ -32,7 +32,7 @@ tests.live("every route that changes something has a row, or a reason why it nee
 for (const route of changes) {
   const race = races.get(route.name)
   if (race === undefined) continue
-  tests.live(`${route.name} acts on what was committed just before its transaction`, () =>
+  tests.live(`${route.name} acts on the data committed just before its transaction`, () =>
     Effect.gen(function* () {
       const credential = (yield* ownersCredential)(route)
       yield* run(race.given)

@@ -39,7 +39,7 @@ const readable = {
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
 describe("pages of other origins", () => {
-  tests.live("from a named origin may read the API and its discovery, including refusals", () =>
+  tests.live("from a listed origin may read the API and its discovery, including refusals", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })
@@ -98,7 +98,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("are not recognised by a server whose operator has named none", () =>
+  tests.live("are not recognised by a server without listed origins", () =>
     Effect.gen(function* () {
       const read = yield* send(capsules, { headers: { ...bearer, origin: app } })
       expect([read.status, corsOf(read)]).toEqual([admitted, {}])

@@ -71,7 +71,7 @@ const everyPart = (value: unknown, path = ""): ReadonlyArray<readonly [path: str
     : [[path, value] as const, ...Object.entries(value).flatMap(([key, inner]) => everyPart(inner, `${path}/${key}`))]
 
 describe("the description", () => {
-  test("names the items of every array", () => {
+  test("describes the items of every array", () => {
     const arrays = everyPart(json).filter(([, part]) => "type" in part && part.type === "array")
     expect(arrays.length).toBeGreaterThan(100)
     expect(arrays.filter(([, part]) => !("items" in part) && !("prefixItems" in part)).map(([path]) => path)).toEqual(
@@ -79,7 +79,7 @@ describe("the description", () => {
     )
   })
 
-  test("requires an Idempotency-Key exactly where a request without one is refused", () => {
+  test("requires an Idempotency-Key exactly if a request without it is refused", () => {
     const required = operations.filter(({ operation }) =>
       operation.parameters.some((one) => one.name === "idempotency-key" && one.required)
     )

@@ -65,7 +65,7 @@ describe("an empty body counts as an empty object", () => {
     )
   }
 
-  tests.live("where every field is optional, as in a sync, a cancellation or an approval", () =>
+  tests.live("if every field is optional, as in a sync, a cancellation or an approval", () =>
     Effect.gen(function* () {
       const accepted: Array<string> = []
       for (const { method, operation, path } of withBody) {
@@ -87,7 +87,7 @@ describe("an empty body counts as an empty object", () => {
     })
   )
 
-  tests.live("for a body that is not JSON the type is still refused", () =>
+  tests.live("of another type than JSON is still refused", () =>
     Effect.gen(function* () {
       const [status] = yield* answerTo("POST", "/api/v1/sources/:sourceId/sync", {
         headers: { "content-type": "application/x-www-form-urlencoded" },

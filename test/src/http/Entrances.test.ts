@@ -111,7 +111,7 @@ const challenge = (id: number) =>
   `${JSON.stringify({ _tag: "Request", id: String(id), tag: "Challenge", payload: { agentId: `agt_${"a".repeat(24)}` }, headers: [] })}\n`
 
 describe("an entrance without a credential", () => {
-  it.live("reads no more of an endless body than its bound", () =>
+  it.live("reads no more of an endless body than its limit", () =>
     Effect.gen(function* () {
       for (const entrance of withBody) {
         const { body, state } = endless()

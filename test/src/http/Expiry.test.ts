@@ -39,9 +39,9 @@ const cleanups = Effect.gen(function* () {
   return { layer, run: Effect.andThen(Queue.offer(asked, undefined), Queue.take(done)) }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("what expires by the clock of the server", () => {
+describe.skipIf(Bun.which("terraform") === null)("records that expire by the clock of the server", () => {
   live(
-    "is usable until its time and refused from then on: a token, a receipt, a plan, the lines of a log and the record of an install",
+    "are usable until their time and refused afterwards: a token, a receipt, a plan, the lines of a log and the record of an install",
     () =>
       Effect.gen(function* () {
         const { moved, pass } = yield* movedClock

@@ -73,7 +73,7 @@ it.live("a server on a full disk is not ready, and is ready again once there is 
   }).pipe(Effect.scoped, Effect.provide(platform))
 )
 
-it.live("a write without disk space is answered with 503, saves nothing, and succeeds once there is space", () =>
+it.live("a write without disk space returns 503, saves nothing, and succeeds once there is space", () =>
   Effect.gen(function* () {
     const { cookie, services, url } = yield* servedPerson
     const sql = Context.get(services, SqlClient.SqlClient)

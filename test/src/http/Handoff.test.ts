@@ -83,7 +83,7 @@ describe("the install link", () => {
   )
 })
 
-describe("the way back", () => {
+describe("the return to the client", () => {
   tests.live("is only for signed-in people", () =>
     Effect.gen(function* () {
       const response = yield* send("/install/return", {

@@ -132,7 +132,7 @@ test("finds the lists in the contract", () => {
   expect(lists.length).toBeGreaterThan(30)
 })
 
-tests.live("every list continues at the cursor that it gave to the same caller", () =>
+tests.live("every list continues at its own cursor for the same caller", () =>
   Effect.gen(function* () {
     const { a, ada, cursors } = yield* scene
     for (const [list, cursor] of cursors) {
@@ -142,7 +142,7 @@ tests.live("every list continues at the cursor that it gave to the same caller",
 )
 
 describe("every list refuses", () => {
-  tests.live("a cursor that nobody gave, a shortened one and a changed one", () =>
+  tests.live("an invented, a shortened and a changed cursor", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const [list, cursor] of cursors) {

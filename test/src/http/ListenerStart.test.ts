@@ -53,7 +53,7 @@ it.live(
     )
 )
 
-it.live("a page from a named origin can see that the server is starting or stopping, and when to retry", () =>
+it.live("a page from a listed origin can see that the server is starting or stopping, and when to retry", () =>
   Effect.gen(function* () {
     const page = "https://app.example.com"
     const stopping = yield* Deferred.make<void>()

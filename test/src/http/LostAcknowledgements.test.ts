@@ -203,7 +203,7 @@ describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgemen
     })
   )
 
-  live("creates a revision plan once, which answers 202 until it can be reviewed", () =>
+  live("creates a revision plan once, and returns 202 until it can be reviewed", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()
       const git = gate()

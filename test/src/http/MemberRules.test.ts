@@ -49,7 +49,7 @@ const workspaceWith = Effect.gen(function* () {
 
 for (const [method = "", target = "", wanted = "", ...expected] of rows) {
   for (const [at, acting] of (["owner", "admin"] as const).entries()) {
-    it.effect(`an ${acting}: ${method} ${target} ${wanted} is answered with ${expected[at]}`, () =>
+    it.effect(`an ${acting}: ${method} ${target} ${wanted} returns ${expected[at]}`, () =>
       Effect.gen(function* () {
         const workspace = yield* workspaceWith
         const { secret } = yield* openSession(workspace[acting])

@@ -47,7 +47,7 @@ const bodies = operations.flatMap(({ method, operation, path }) => {
   return schema === undefined ? [] : [{ route: `${method} ${path}`, schema }]
 })
 
-test("the table of routes has each field of a body that names a record", () => {
+test("the table of routes has each field of a body that refers to a record", () => {
   const declared = bodies.flatMap(({ route, schema }) => recordFields(schema).map((field) => `${route} ${field}`))
   const written = authorizationTable.flatMap(({ method, path, records }) =>
     records.map((field) => `${method} ${path} ${field}`)
@@ -158,7 +158,7 @@ const answerTo = Effect.fnUntraced(function* (
   return { status: response.status, text: yield* Effect.promise(() => response.text()) }
 })
 
-describe("a body that names a record outside the limits of a token is refused", () => {
+describe("a body with a record outside the limits of a token is refused", () => {
   for (const row of authorizationTable) {
     for (const field of row.records) {
       tests.live(`${row.method} ${row.path}: ${field}`, () =>
@@ -197,23 +197,25 @@ const inside: Readonly<Record<string, string>> = {
   sourceSnapshotId: world.sourceSnapshotId
 }
 
-tests.live("a limited token may name the Capsule's own records, and a Connection that the Capsule already binds", () =>
-  Effect.gen(function* () {
-    const credential = yield* limitedToken
-    for (const row of reached) {
-      let body = exampleBody(row.method, row.path)
-      for (const field of row.records) {
-        body = filled(body, field.split("."), inside[field.split(".").at(-1) ?? ""] ?? "")
+tests.live(
+  "a limited token may refer to the Capsule's own records, and to a Connection that the Capsule already binds",
+  () =>
+    Effect.gen(function* () {
+      const credential = yield* limitedToken
+      for (const row of reached) {
+        let body = exampleBody(row.method, row.path)
+        for (const field of row.records) {
+          body = filled(body, field.split("."), inside[field.split(".").at(-1) ?? ""] ?? "")
+        }
+        const { status, text: message } = yield* answerTo(row, body ?? {}, credential)
+        expect([message, status === 403]).toEqual([message, false])
       }
-      const { status, text: message } = yield* answerTo(row, body ?? {}, credential)
-      expect([message, status === 403]).toEqual([message, false])
-    }
-    expect(reached.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "POST /api/v1/capsules/:capsuleId/configuration-plans",
-      "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions",
-      "POST /api/v1/backups/:backupId/restore-plan"
-    ])
-  })
+      expect(reached.map(({ method, path }) => `${method} ${path}`)).toEqual([
+        "POST /api/v1/capsules/:capsuleId/configuration-plans",
+        "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions",
+        "POST /api/v1/backups/:backupId/restore-plan"
+      ])
+    })
 )
 
 tests.live("a Connection is refused wherever it is in the list of bindings", () =>
@@ -240,7 +242,7 @@ tests.live("a Connection is refused wherever it is in the list of bindings", () 
   })
 )
 
-tests.live("a limited token brings back no Connection by an earlier configuration", () =>
+tests.live("a limited token restores no Connection by an earlier configuration", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credential = yield* limitedToken

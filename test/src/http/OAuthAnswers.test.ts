@@ -28,7 +28,7 @@ const attacks: ReadonlyArray<
   ["of the implicit flow", 409, "failed_precondition", (answer) => answer.set("id_token", "a.b.c")]
 ]
 
-describe("an answer", () => {
+describe("an OAuth response", () => {
   for (const [name, status, code, change] of attacks) {
     tests.live(`${name} creates no Connection, and its state is void`, () =>
       Effect.gen(function* () {
@@ -60,7 +60,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("serves once", () =>
+  tests.live("is accepted once", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)

@@ -164,7 +164,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("record, in the Workspace's activity, who read a file", () =>
+  tests.live("record, in the Workspace's activity, the operator who read a file", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests

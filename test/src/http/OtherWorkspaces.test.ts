@@ -81,7 +81,7 @@ test("finds the routes of Workspaces", () => {
   expect([byRecord.length > 80, byPart.length > 8]).toEqual([true, true])
 })
 
-tests.live("every route that names another Workspace's record answers 403, and 404 for an unknown id", () =>
+tests.live("every route with another Workspace's record returns 403, and 404 for an unknown id", () =>
   Effect.gen(function* () {
     const credentials = yield* scene
     for (const route of byRecord) {
@@ -97,7 +97,7 @@ tests.live("every route that names another Workspace's record answers 403, and 4
   })
 )
 
-tests.live("another Workspace's record under a record of the caller's own answers as an unknown id does", () =>
+tests.live("another Workspace's record under a record of the caller's own is answered like an unknown id", () =>
   Effect.gen(function* () {
     const credentials = yield* scene
     const firstOfB: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ const refusal = Effect.fn("refusal")(function* (path: string, init: RequestInit 
 const post = (path: string, body: BodyInit, headers: Record<string, string> = json) =>
   refusal(path, { method: "POST", headers, body })
 
-describe("the perimeter", () => {
+describe("the common headers and limits", () => {
   tests.live("answers unknown routes with 404 in the envelope, including the retired namespace", () =>
     Effect.gen(function* () {
       for (const path of [
@@ -144,7 +144,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("names the faulty fields, never their values", () =>
+  tests.live("reports the faulty fields, never their values", () =>
     Effect.gen(function* () {
       const answer = yield* post(
         `/api/v1/workspaces/${world.workspaceA}/install-plans`,
@@ -195,7 +195,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("requires exactly one well-formed Idempotency-Key where a create needs it", () =>
+  tests.live("requires exactly one well-formed Idempotency-Key on creates that need it", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })

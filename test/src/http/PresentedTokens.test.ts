@@ -10,7 +10,7 @@ const at = "/api/v1/account/tokens/current"
 const day = "2999-01-01T00:00:00.000Z"
 
 describe("the authority of a presented token", () => {
-  live("is refused when another store has the same secret, and read again once it has not", () =>
+  live("is refused when another store has the same secret, and accepted once it has not", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, subject } = yield* servedPlane({ files: { "main.tf": "" } })
       const created = yield* call("POST", "/api/v1/account/tokens", {

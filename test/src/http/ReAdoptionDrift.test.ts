@@ -48,7 +48,7 @@ const authority = ({ sql }: Plane, capsuleId: string) =>
     FROM capsules WHERE id = ${capsuleId}`
 
 describe.skipIf(Bun.which("terraform") === null)("a re-adoption over HTTP", () => {
-  live("is refused with 409 when the stored configuration or the receipt is not what was recorded", () =>
+  live("is refused with 409 if the stored configuration or the receipt differs from the record", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })
       const { applied, call, capsule, installed, sql } = plane

@@ -48,7 +48,7 @@ const recorded = Effect.gen(function* () {
   return events.length
 })
 
-tests.live("refuses every change of somebody who is removed between the admission and the transaction", () =>
+tests.live("refuses every change of a person who is removed between the admission and the transaction", () =>
   Effect.gen(function* () {
     const credentialOf = yield* ownersCredential
     const wrong: Array<string> = []

@@ -27,11 +27,11 @@ test("requests that arrive together begin in one turn of the main thread only fo
   expect(Math.max(...turns.map((begun) => begun.length))).toBeLessThanOrEqual(21)
 })
 
-test("a few requests begin at once, in the order of their arrival", async () => {
+test("a few requests begin immediately, in the order of their arrival", async () => {
   expect(await begunBy(["a", "b", "a", "c"], 1)).toEqual([["a", "b", "a", "c"]])
 })
 
-test("whoever sends many requests mostly waits for their own", async () => {
+test("a sender of many requests mostly waits for its own", async () => {
   const turns = await begunBy([...Array.from({ length: 1000 }, () => "a"), "b"], 1)
   expect(turns.flat().indexOf("b")).toBeLessThan(50)
 })

@@ -234,7 +234,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
     })
   )
 
-  tests.live(`when ${name} while a route is being read, every later request is refused`, () =>
+  tests.live(`when ${name} during a read of a route, every later request is refused`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere

@@ -103,7 +103,7 @@ describe("every route of the API", () => {
     })
   )
 
-  tests.live("authenticates first: 401 without a credential, whatever the body", () =>
+  tests.live("authenticates first: 401 without a credential, for every body", () =>
     each(guardedRoutes, (route) =>
       Effect.flatMap(ask(route, inA, {}), (response) => expectRefusal(response, route, 401, "unauthenticated"))
     )
@@ -177,7 +177,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("confines a credential to its scopes whatever the body: 403 before it is read", () =>
+  tests.live("confines a credential to its scopes for every body: 403 before it is read", () =>
     Effect.gen(function* () {
       for (const body of ["{", "{}", `{"workspaceId":1,"workspaceId":2}`]) {
         const response = yield* send("/api/v1/sources", {
@@ -230,7 +230,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("must know its Workspace: 400 when the request does not name it", () =>
+  tests.live("requires a Workspace: 400 when the request does not identify it", () =>
     Effect.gen(function* () {
       for (const route of routes.filter(locatedBy("body."))) {
         const response = yield* send(route.path.replace(":helperId", "helper"), {

@@ -133,86 +133,94 @@ const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray
   ].map((filters) => new URLSearchParams(filters).toString())
 }
 
-describe.skipIf(Bun.which("terraform") === null)("A secret instance key", () => {
-  tests.live("is in no answer of any read of the API, in no event stream, in no opened backup and in no terminal", () =>
-    Effect.gen(function* () {
-      const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
-      const reads = routes.filter(({ method }) => method === "GET")
-      expect(reads.length).toBeGreaterThan(60)
-      const get = (path: string, headers: Readonly<Record<string, string>>) =>
-        Effect.promise(async () => {
-          const response = await fetch(`${url}${path}`, { headers, redirect: "manual" })
-          const told = JSON.stringify([response.status, response.statusText, ...response.headers])
-          return { status: response.status, told, body: await response.text() }
-        })
+describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
+  tests.live(
+    "is in no response of any read of the API, in no event stream, in no opened backup and in no terminal",
+    () =>
+      Effect.gen(function* () {
+        const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
+        const reads = routes.filter(({ method }) => method === "GET")
+        expect(reads.length).toBeGreaterThan(60)
+        const get = (path: string, headers: Readonly<Record<string, string>>) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${url}${path}`, { headers, redirect: "manual" })
+            const told = JSON.stringify([response.status, response.statusText, ...response.headers])
+            return { status: response.status, told, body: await response.text() }
+          })
 
-      const [bearer = {}] = viewer.headers
-      const listed = yield* get(`/api/v1/capsules/${capsuleId}/resources`, bearer)
-      const hidden = [...listed.body.matchAll(/terraform_data\.person\[\\"\[redacted key [0-9a-f]{12}\]\\"\]/g)]
-      expect(new Set(hidden.map(([address]) => address)).size).toBe(2)
-      const address = hidden[0]?.[0].replaceAll('\\"', '"') ?? ""
+        const [bearer = {}] = viewer.headers
+        const listed = yield* get(`/api/v1/capsules/${capsuleId}/resources`, bearer)
+        const hidden = [...listed.body.matchAll(/terraform_data\.person\[\\"\[redacted key [0-9a-f]{12}\]\\"\]/g)]
+        expect(new Set(hidden.map(([address]) => address)).size).toBe(2)
+        const address = hidden[0]?.[0].replaceAll('\\"', '"') ?? ""
 
-      const answered = new Set<string>()
-      const showing = new Set<string>()
-      const leaks: Array<string> = []
-      for (const route of reads) {
-        for (const path of pathsOf(route.path, names)) {
-          for (const query of queriesOf(route, names, address)) {
-            for (const credential of [...viewer.headers, asPerson]) {
-              for (const accept of ["application/json", "text/event-stream"]) {
-                const { body, status, told } = yield* get(query === "" ? path : `${path}?${query}`, {
-                  ...credential,
-                  accept
-                })
-                if (told.includes(canary) || body.includes(canary)) leaks.push(`${status} ${path}?${query} ${accept}`)
-                if (status === 200) answered.add(route.path)
-                if (body.includes("[redacted key ")) showing.add(`${route.path} ${accept}`)
+        const answered = new Set<string>()
+        const showing = new Set<string>()
+        const leaks: Array<string> = []
+        for (const route of reads) {
+          for (const path of pathsOf(route.path, names)) {
+            for (const query of queriesOf(route, names, address)) {
+              for (const credential of [...viewer.headers, asPerson]) {
+                for (const accept of ["application/json", "text/event-stream"]) {
+                  const { body, status, told } = yield* get(query === "" ? path : `${path}?${query}`, {
+                    ...credential,
+                    accept
+                  })
+                  if (told.includes(canary) || body.includes(canary)) leaks.push(`${status} ${path}?${query} ${accept}`)
+                  if (status === 200) answered.add(route.path)
+                  if (body.includes("[redacted key ")) showing.add(`${route.path} ${accept}`)
+                }
               }
             }
           }
         }
-      }
-      expect(leaks).toEqual([])
-      // Everything else is read with success by the viewer or the owner: a refusal alone would prove nothing.
-      const isRefused = ({ path, rule }: Route) =>
-        [...absent].some((name) => path.includes(`:${name}`)) || (rule.kind === "workspace" && rule.confirmed === true)
-      const unanswered = reads.filter((route) => !answered.has(route.path) && !isRefused(route))
-      expect(unanswered.map(({ path }) => path)).toEqual([])
-      expect([...showing]).toEqual(
-        expect.arrayContaining([
-          "/api/v1/capsules/:capsuleId/resources application/json",
-          "/api/v1/capsules/:capsuleId/resource-history application/json",
-          "/api/v1/state-versions/:stateVersionId/difference application/json",
-          "/api/v1/runs/:runId application/json",
-          "/api/v1/runs/:runId/events application/json",
-          "/api/v1/runs/:runId/events text/event-stream",
-          "/api/v1/runs/:runId/logs application/json",
-          "/api/v1/runs/:runId/logs text/event-stream"
-        ])
-      )
+        expect(leaks).toEqual([])
+        // Everything else is read with success by the viewer or the owner: a refusal alone would prove nothing.
+        const isRefused = ({ path, rule }: Route) =>
+          [...absent].some((name) => path.includes(`:${name}`)) ||
+          (rule.kind === "workspace" && rule.confirmed === true)
+        const unanswered = reads.filter((route) => !answered.has(route.path) && !isRefused(route))
+        expect(unanswered.map(({ path }) => path)).toEqual([])
+        expect([...showing]).toEqual(
+          expect.arrayContaining([
+            "/api/v1/capsules/:capsuleId/resources application/json",
+            "/api/v1/capsules/:capsuleId/resource-history application/json",
+            "/api/v1/state-versions/:stateVersionId/difference application/json",
+            "/api/v1/runs/:runId application/json",
+            "/api/v1/runs/:runId/events application/json",
+            "/api/v1/runs/:runId/events text/event-stream",
+            "/api/v1/runs/:runId/logs application/json",
+            "/api/v1/runs/:runId/logs text/event-stream"
+          ])
+        )
 
-      const terminal = ConfigProvider.layer(
-        ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: viewer.token, SVC_URL: url, SVC_WORKSPACE: "ada" })
-      )
-      for (const json of [[], ["--json"]]) {
-        const shown = yield* svc(["capsule", "resources", "keys", ...json]).pipe(Effect.provide(terminal))
-        expect([shown.code, shown.error]).toEqual([0, ""])
-        expect(shown.out).toContain("terraform_data.person")
-        expect(shown.out).toContain("[redacted key ")
-        expect(shown.out).not.toContain(canary)
-      }
+        const terminal = ConfigProvider.layer(
+          ConfigProvider.fromEnvRecord({
+            HOME: "/nowhere",
+            SVC_TOKEN: viewer.token,
+            SVC_URL: url,
+            SVC_WORKSPACE: "ada"
+          })
+        )
+        for (const json of [[], ["--json"]]) {
+          const shown = yield* svc(["capsule", "resources", "keys", ...json]).pipe(Effect.provide(terminal))
+          expect([shown.code, shown.error]).toEqual([0, ""])
+          expect(shown.out).toContain("terraform_data.person")
+          expect(shown.out).toContain("[redacted key ")
+          expect(shown.out).not.toContain(canary)
+        }
 
-      // A restore opens the backup, with the key that the archive itself does not hold.
-      const files = yield* FileSystem.FileSystem
-      const root = yield* folder
-      expect((yield* svc(["backup", `${root}/backup`, "--data-dir", dataDir])).code).toBe(0)
-      const opened = ["--data-dir", `${root}/opened`, "--master-key-file", `${dataDir}/master.key`]
-      const restored = yield* svc(["restore", `${root}/backup`, ...opened])
-      expect([restored.code, restored.error]).toEqual([0, ""])
-      const database = Buffer.from(yield* files.readFile(`${root}/opened/svc.sqlite`))
-      expect(database.includes("[redacted key ")).toBe(true)
-      expect(canarySweep(root, [canary])).toEqual([])
-      expect(canarySweep(dataDir, [canary])).toEqual([])
-    })
+        // A restore opens the backup, with the key that the archive itself does not hold.
+        const files = yield* FileSystem.FileSystem
+        const root = yield* folder
+        expect((yield* svc(["backup", `${root}/backup`, "--data-dir", dataDir])).code).toBe(0)
+        const opened = ["--data-dir", `${root}/opened`, "--master-key-file", `${dataDir}/master.key`]
+        const restored = yield* svc(["restore", `${root}/backup`, ...opened])
+        expect([restored.code, restored.error]).toEqual([0, ""])
+        const database = Buffer.from(yield* files.readFile(`${root}/opened/svc.sqlite`))
+        expect(database.includes("[redacted key ")).toBe(true)
+        expect(canarySweep(root, [canary])).toEqual([])
+        expect(canarySweep(dataDir, [canary])).toEqual([])
+      })
   )
 })

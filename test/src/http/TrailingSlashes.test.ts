@@ -43,7 +43,7 @@ const isNoRoute = ({ status, text }: { readonly status: number; readonly text: s
 
 const callers = { nobody: {}, owner: { "x-svc-account-session": "ada-session" } }
 
-describe("a path with a slash at its end", () => {
+describe("a path with a trailing slash", () => {
   for (const { method, path } of routes) {
     if (path.endsWith("/")) continue
     tests.live(`is no route, or answers as without the slash: ${method} ${path}`, () =>
@@ -71,5 +71,5 @@ describe("a path with a slash at its end", () => {
     })
   )
 
-  tests.live("exists for every route", () => Effect.sync(() => expect(routes.length).toBeGreaterThan(150)))
+  tests.live("is checked for every route", () => Effect.sync(() => expect(routes.length).toBeGreaterThan(150)))
 })

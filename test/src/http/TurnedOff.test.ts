@@ -16,7 +16,7 @@ const routes = extensions
   .filter(({ name }) => optionalFamilies.some((one) => one === name))
   .flatMap(({ endpoints }) => endpoints)
 
-describe("a family turned off by the operator", () => {
+describe("a family disabled by the operator", () => {
   tests.live("responds with capability_not_available to admitted callers, before it reads the body", () =>
     Effect.gen(function* () {
       expect(routes.length).toBeGreaterThan(3)

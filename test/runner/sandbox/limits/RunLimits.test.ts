@@ -175,7 +175,7 @@ describe("a Run whose folder grows over its limit", () => {
 })
 
 for (const [level, settings] of rungs) {
-  it.live(`a program at the level ${level} cannot start unlimited processes, whichever user it runs as`, () =>
+  it.live(`a program at the level ${level} cannot start unlimited processes, as any user`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return
@@ -212,7 +212,7 @@ describe("memory that belongs to no process", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 100 * mebibyte })))
     )
 
-    it.live(`counts files without contents, ${name}`, () =>
+    it.live(`counts empty files, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { exceeded } = yield* ended(`cd /tmp; ${empty(60_000)}${waiting}`)
@@ -220,7 +220,7 @@ describe("memory that belongs to no process", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 48 * mebibyte })))
     )
 
-    it.live(`has a size wherever a program may write, ${name}`, () =>
+    it.live(`has a limit wherever a program may write, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { stdout } = yield* ended("cat /proc/self/mounts")
@@ -284,7 +284,7 @@ describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
     }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
   )
 
-  it.live("is stopped once it has used most of the disk's files, although they have no contents", () =>
+  it.live("is stopped once it has used most of the disk's files, even if they are empty", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
@@ -292,7 +292,7 @@ describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
   )
 })
 
-describe("a Run that makes files without contents", () => {
+describe("a Run that creates empty files", () => {
   it.live("is stopped at the limit of its folder", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(20_000)}${waiting}`)

@@ -155,7 +155,7 @@ describe("OAuth tokens at the API", () => {
 })
 
 describe("cleanup", () => {
-  tests.live("deletes what ended 30 days ago, and keeps what is active", () =>
+  tests.live("deletes records that ended 30 days ago, and keeps active records", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
@@ -208,7 +208,7 @@ describe("mounting", () => {
     )
   )
 
-  it.live("discovery names an existing client, or startup fails", () =>
+  it.live("discovery lists an existing client, or startup fails", () =>
     Effect.gen(function* () {
       const started = (advertisedClientId: string) =>
         Layer.build(
@@ -226,7 +226,7 @@ describe("mounting", () => {
     })
   )
 
-  it.live("a flood of authorization requests is told to retry later", () =>
+  it.live("a flood of authorization requests is refused with a time to retry", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime

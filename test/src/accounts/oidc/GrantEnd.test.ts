@@ -55,7 +55,7 @@ const signedOut = { passing: 401, staying: 200, refresh: 200, code: 400 }
 const ended = { passing: 401, staying: 401, refresh: 400, code: 400 }
 const untouched = { passing: 200, staying: 200, refresh: 200, code: 200 }
 
-tests.live("signing out or revoking a session ends what was not meant to outlive it", () =>
+tests.live("signing out or revoking a session ends everything that was not meant to outlive it", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const { sessionId, state, subject } = yield* connected
@@ -66,7 +66,7 @@ tests.live("signing out or revoking a session ends what was not meant to outlive
   })
 )
 
-tests.live("revoking the other sessions leaves the current one alone", () =>
+tests.live("revoking the other sessions keeps the current session", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const here = yield* connected

@@ -6,7 +6,7 @@ import { it } from "../../../support/Effect.ts"
 import { servedPerson } from "../../support/ServedPerson.ts"
 import { formFields } from "./support/Browser.ts"
 
-it.live("the served control plane is an issuer, and accepts the tokens it issues", () =>
+it.live("the served control plane is an issuer, and accepts its own tokens", () =>
   Effect.gen(function* () {
     const { cookie, subject, url } = yield* servedPerson
     const headers = {

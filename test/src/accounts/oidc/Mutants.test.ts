@@ -68,7 +68,7 @@ describe("a faulty issuer is detected", () => {
   }
 
   // The same copies without a fault: a check that failed because of the copying would prove nothing.
-  tests.live("and the copies without a fault are not", () =>
+  tests.live("and copies without a fault are not detected", () =>
     Effect.gen(function* () {
       for (const file of new Set(mutants.map((mutant) => mutant.file))) {
         const copy = yield* loadIssuer(file, undefined)

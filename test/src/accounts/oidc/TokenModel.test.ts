@@ -278,7 +278,7 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   }
 }, Effect.scoped)
 
-test("whatever happens, the token service keeps its invariants", async () => {
+test("the token service keeps its invariants in every sequence of requests", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), (actions) =>
       runtime.runPromise(walk(actions))

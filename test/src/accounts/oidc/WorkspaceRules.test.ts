@@ -13,7 +13,7 @@ afterAll(tests.dispose)
 describe("Workspaces and Capsules", () => {
   for (const { check, name } of workspaceRuleModules) tests.live(name, () => check)
 
-  tests.live("anything the operator revokes from Capsules is refused the next time it is used", () =>
+  tests.live("anything that the operator revokes from Capsules is refused at its next use", () =>
     Effect.gen(function* () {
       const capsule = yield* served
       const before = yield* capsule.signIn

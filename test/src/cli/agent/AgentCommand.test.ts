@@ -62,7 +62,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("names what is missing: the server, the pool, a token for the first startup", () =>
+  live("reports missing arguments: the server, the pool, a token for the first startup", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -180,7 +180,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("also accepts slots and labels from the environment, and refuses invalid ones", () =>
+  live("also accepts places and labels from the environment, and refuses invalid values", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]

@@ -13,7 +13,7 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
-it.live("an agent's doctor reports a Run's limits and what it can reach, as the control plane's doctor does", () =>
+it.live("an agent's doctor reports a Run's limits and network, like the control plane's doctor", () =>
   Effect.gen(function* () {
     const findings = yield* machineFindings(yield* temporaryFolder).pipe(
       Effect.provide(Layer.merge(sandboxAt("landlock"), noTool)),
@@ -51,17 +51,15 @@ const found = Effect.fnUntraced(function* (
   return findings.find(({ check }) => check === "credentials")
 })
 
-it.live(
-  "an agent's doctor reports which of its credentials no Run receives, and which ones every module can read",
-  () =>
-    Effect.gen(function* () {
-      expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
-      expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")
-      const kept = yield* found("process", {})
-      expect(kept?.status).toBe("error")
-      expect(kept?.message).toContain("modules run without isolation here")
-      const exposed = yield* found("process", { withoutIsolation: true })
-      expect(exposed?.status).toBe("warning")
-      expect(exposed?.message).toContain("each of them can read these")
-    })
+it.live("an agent's doctor reports which of its credentials no Run receives, and which every module can read", () =>
+  Effect.gen(function* () {
+    expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
+    expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")
+    const kept = yield* found("process", {})
+    expect(kept?.status).toBe("error")
+    expect(kept?.message).toContain("modules run without isolation here")
+    const exposed = yield* found("process", { withoutIsolation: true })
+    expect(exposed?.status).toBe("warning")
+    expect(exposed?.message).toContain("each of them can read these")
+  })
 )

@@ -34,7 +34,7 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
 })
 
 describe("a plan in the terminal", () => {
-  test("starts with what the plan may not know of, before its changes; other warnings follow them", () => {
+  test("starts with objects that the plan may not include, before its changes; other warnings follow", () => {
     const text = textOf({
       resourceChanges: planChanges,
       diagnostics: [
@@ -71,14 +71,14 @@ describe("a plan in the terminal", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("names the ref outside the lane, what was opened for it, and who did", () => {
+  test("shows the ref outside the lane, the opened data and the person who opened it", () => {
     const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
     expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
       "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"
     )
   })
 
-  test("names what is imported, moved, sensitive and not yet known", () => {
+  test("shows imported, moved, sensitive and unknown values", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["no-op"], importing: { id: "i-123" } }),
@@ -101,7 +101,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("hunter")
   })
 
-  test("states which Output stays private, and why", () => {
+  test("shows which Output remains private, and why", () => {
     const text = textOf({
       outputChanges: [
         { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.password"] },
@@ -112,7 +112,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("same")
   })
 
-  test("names deposed and tainted objects, and never the live one in place of a deposed one", () => {
+  test("shows deposed and tainted objects, and never the live object in place of a deposed one", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["delete"] }),
@@ -140,7 +140,7 @@ describe("a plan in the terminal", () => {
     expect(text).toContain("old: (sensitive value) → (none)")
   })
 
-  test("states which Outputs the apply publishes and withdraws, and why", () => {
+  test("shows which Outputs the apply publishes and withdraws, and why", () => {
     const text = textOf({
       outputChanges: [
         {
@@ -166,7 +166,7 @@ describe("a plan in the terminal", () => {
     expect(text).toContain("# is withdrawn: it repeats a secret; it repeats var.key")
   })
 
-  test("describes drift as what happened outside, and not as what a plan would do", () => {
+  test("describes drift as changes outside svc, not as a plan", () => {
     const text = driftText(
       {
         ...record,

@@ -41,7 +41,7 @@ const setUp = Effect.gen(function* () {
 })
 
 live(
-  "pools and agents are listed, and a Run is released only under the fence that was seen, by a person who states that its tool is dead",
+  "lists pools and agents, and releases a Run only with the fence that the person saw and a confirmation that its tool is dead",
   () =>
     Effect.gen(function* () {
       const { services, url } = yield* serve(`${yield* folder}/data`)

@@ -71,7 +71,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is sent the token from the environment without its line break, and nothing else in its place", () =>
+  live("receives the token from the environment without its line break, and no other token", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }

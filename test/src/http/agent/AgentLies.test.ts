@@ -108,7 +108,7 @@ plane.live(
   240_000
 )
 
-test("every message in the protocol and every kind of file has its lies", () => {
+test("every message in the protocol and every kind of file has its false variants", () => {
   expect(Object.keys(messages).toSorted()).toEqual([...AgentProtocol.requests.keys()].toSorted())
   expect(Object.keys(routes).toSorted()).toEqual([...BlobKind.literals].toSorted())
   for (const { lies, malformed } of Object.values(messages)) {

@@ -70,7 +70,7 @@ it.live(
     }).pipe(Effect.provide(plane))
 )
 
-it.live("a role added by teams never lowers an existing one, and has no effect without a membership", () =>
+it.live("a role added by teams never lowers an existing role, and has no effect without a membership", () =>
   Effect.sync(() => {
     expect(effectiveRole("owner", ["viewer", "admin"])).toBe("owner")
     expect(effectiveRole("viewer", ["member", "viewer"])).toBe("member")
