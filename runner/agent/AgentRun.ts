@@ -1,5 +1,5 @@
-import { Deferred, Effect, Fiber, Option, type Scope } from "effect"
-import type { JobOffer } from "../../schema/agent/AgentJob.ts"
+import { DateTime, Deferred, Effect, Fiber, Option, Schema, type Scope } from "effect"
+import { type JobOffer, longestReportedLine } from "../../schema/agent/AgentJob.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
 import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
 import { type FreshResult, storedResult } from "./FreshResult.ts"
@@ -10,8 +10,34 @@ import type { Lease } from "./LeaseClock.ts"
 import { deliver, endedBy, handIn, sendReports, sendState } from "./RunDelivery.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import { ServerLine } from "./ServerLine.ts"
-import { spoolSink } from "./SpoolSink.ts"
-import { uploadStates } from "./StateUploads.ts"
+import { type StateUploads, uploadStates } from "./StateUploads.ts"
+import { closed, longestEventText, ReportedFact } from "../../schema/events/RunEvent.ts"
+import type { RunSink } from "../execution/RunSink.ts"
+import type { Spool } from "./Spool.ts"
+
+const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
+const now = Effect.map(DateTime.now, DateTime.formatIso)
+
+const cut = (data: object) =>
+  Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value.slice(0, longestEventText) : value
+    ])
+  )
+
+/** The sink of a Run on an agent: its spool has stored the entry when this returns. Entries arrive already redacted. */
+const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
+  event: (kind, data) =>
+    Effect.all({ at: now, fact: Effect.orDie(decodeFact({ kind, data: cut(data) })) }).pipe(
+      Effect.flatMap(({ at, fact }) => spool.append({ kind: "event", at, fact }))
+    ),
+  log: (phase, stream, text) =>
+    Effect.flatMap(now, (at) =>
+      spool.append({ kind: "line", at, phase, stream, text: text.slice(0, longestReportedLine) })
+    ),
+  checkpoint: uploads.offer
+})
 
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000

@@ -1,14 +1,282 @@
-import { Context, Effect, Layer, type Scope, Struct } from "effect"
+import { Context, Effect, Layer, Result, type Scope, Struct } from "effect"
 import type { GitCredentials } from "./GitCredentials.ts"
 import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
-import { type GitError, GitTimedOut } from "./GitError.ts"
-import { GitPolicy } from "./GitPolicy.ts"
+import {
+  type GitError,
+  GitLimitExceeded,
+  GitProtocolBroken,
+  GitRefAmbiguous,
+  GitRefNotFound,
+  GitRepositoryEmpty,
+  GitRepositoryNotFound,
+  GitTimedOut,
+  isGitError
+} from "./GitError.ts"
+import { type GitLimits, GitPolicy } from "./GitPolicy.ts"
 import type { GitRef } from "../../schema/git/GitRef.ts"
-import { makeGitTransport } from "./GitTransport.ts"
+import { type GitTransport, makeGitTransport } from "./GitTransport.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
-import { listRemoteRefs, type RefListing } from "./RefListing.ts"
-import { refPrefixes, type ResolvedRef, resolveRef } from "./RefResolution.ts"
-import { newestStableVersion, type StableVersion } from "./StableVersion.ts"
+import { type ListedRef, newestStableVersion, type StableVersion } from "./StableVersion.ts"
+import { refTarget } from "./RefTarget.ts"
+import { normaliseRef } from "../../schema/git/RefName.ts"
+import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
+import { outsideTransaction } from "../thread/OutsideTransaction.ts"
+
+/** A ref on the server. `target` is the branch that HEAD points to, if the server reports it. */
+interface RemoteRef extends ListedRef {
+  readonly target: string | undefined
+}
+
+const service = "git-upload-pack"
+const advertisement = `application/x-${service}-advertisement`
+const result = `application/x-${service}-result`
+/** Only an ASCII space is a separator: a ref may contain any other white space. */
+const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
+const sha1 = /^[0-9a-f]{40}$/
+const firstLine = /^([^\0]*)\0(.*)$/s
+
+const broken = (what: string) =>
+  new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
+
+const otherObjectFormat = () =>
+  broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
+
+/** A web page instead of a repository usually comes from a proxy, a sign-in, or the project's web address. */
+const notGit = (mediaType: string) =>
+  mediaType === "text/html" || mediaType === "application/xhtml+xml"
+    ? new GitProtocolBroken({
+        message:
+          "The URL answers with a web page (HTML), not with a Git repository. Give the URL that git clone accepts, and check that no sign-in page or proxy is in front of it."
+      })
+    : mediaType === "text/plain" || mediaType === "application/octet-stream"
+      ? new GitProtocolBroken({
+          message:
+            "The URL answers with plain files, not with Git's smart HTTP protocol. Serve the repository with git http-backend or a Git service."
+        })
+      : broken(
+          mediaType === ""
+            ? "the content type is missing"
+            : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
+        )
+
+/** The refs of a listing; `skipped` lists refs that cannot be used. */
+interface RefListing {
+  readonly refs: ReadonlyArray<RemoteRef>
+  readonly skipped: ReadonlyArray<string>
+}
+
+interface ReadRef {
+  readonly oid: string
+  readonly name: string
+  readonly attributes: ReadonlyArray<string>
+}
+
+/** `<oid> <name>`, and in protocol v2 attributes, which follow the name after spaces. */
+const readRef = (text: string, hasAttributes: boolean): Result.Result<ReadRef, GitProtocolBroken> => {
+  const [, oid, rest] = refLine.exec(text) ?? []
+  if (oid === undefined || rest === undefined) return Result.fail(broken("a line is not a ref"))
+  if (!sha1.test(oid)) return Result.fail(otherObjectFormat())
+  const [name = "", ...attributes] = hasAttributes ? rest.split(" ") : [rest]
+  return Result.succeed({ oid, name, attributes })
+}
+
+const pseudoRef = "capabilities^{}"
+
+/** Names that Git allows, in UTF-8. `HEAD` and every name below `refs/`. */
+const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
+
+/** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
+const exchange = Effect.fnUntraced(function* (
+  transport: GitTransport,
+  request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
+  contentType: string
+): Effect.fn.Return<ReadonlyArray<Packet>, GitError> {
+  const bytes = yield* Effect.tryPromise({
+    try: async () => {
+      const response = await transport.request({
+        url: request.url,
+        method: request.method,
+        headers: {
+          "git-protocol": "version=2",
+          ...(request.body === undefined ? {} : { "content-type": `application/x-${service}-request`, accept: result })
+        },
+        ...(request.body === undefined ? {} : { body: iterate(request.body) })
+      })
+      const mediaType = response.headers?.["content-type"] ?? ""
+      if (mediaType !== contentType) throw notGit(mediaType)
+      const parts: Array<Uint8Array> = []
+      for await (const part of response.body ?? []) parts.push(part)
+      return Buffer.concat(parts)
+    },
+    catch: (error) => transport.failure() ?? (isGitError(error) ? error : broken("the answer cannot be read"))
+  }).pipe(outsideTransaction("A Git server is asked"))
+  const packets = parsePackets(bytes)
+  if (Result.isFailure(packets)) return yield* broken(packets.failure)
+  if (packets.success.at(-1)?._tag !== "flush") return yield* broken("the answer has no end")
+  const refusal = packets.success.map(packetText).find((text) => text?.startsWith("ERR ") === true)
+  if (refusal !== undefined)
+    return yield* new GitRepositoryNotFound({ message: `The Git server refused: ${printable(refusal.slice(4))}` })
+  return packets.success
+})
+
+const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, " ").slice(0, 200)
+
+async function* iterate(parts: ReadonlyArray<Uint8Array>) {
+  yield* parts
+}
+
+/** Joins `<oid> <ref>` with the `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list nothing. */
+const parseV1 = Effect.fnUntraced(function* (
+  packets: ReadonlyArray<Packet>
+): Effect.fn.Return<RefListing, GitProtocolBroken> {
+  const texts = packets.flatMap((packet) => packetText(packet) ?? [])
+  const [first, ...rest] = texts
+  if (first === undefined) return { refs: [], skipped: [] }
+  const [, line, capabilities] = firstLine.exec(first) ?? []
+  if (line === undefined || capabilities === undefined) return yield* broken("capabilities are missing")
+  const format = /(?:^| )object-format=(\S+)/.exec(capabilities)?.[1] ?? "sha1"
+  if (format !== "sha1") return yield* otherObjectFormat()
+  const head = /(?:^| )symref=HEAD:([^ ]+)/.exec(capabilities)?.[1]
+  const found = new Map<string, RemoteRef>()
+  const skipped: Array<string> = []
+  for (const text of [line, ...rest]) {
+    const { name, oid } = yield* Effect.fromResult(readRef(text, false))
+    if (name === pseudoRef) continue
+    const tag = name.endsWith("^{}") ? found.get(name.slice(0, -3)) : undefined
+    if (tag !== undefined) found.set(tag.name, { ...tag, commit: oid })
+    else if (isUsable(name)) found.set(name, { name, oid, commit: oid, target: name === "HEAD" ? head : undefined })
+    else if (!name.endsWith("^{}")) skipped.push(name)
+  }
+  return { refs: [...found.values()], skipped }
+})
+
+const parseV2 = Effect.fnUntraced(function* (
+  packets: ReadonlyArray<Packet>
+): Effect.fn.Return<RefListing, GitProtocolBroken> {
+  const refs: Array<RemoteRef> = []
+  const skipped: Array<string> = []
+  for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
+    // HEAD without a commit; servers send it only on request, and it is harmless.
+    if (text.startsWith("unborn ")) continue
+    const { attributes, name, oid } = yield* Effect.fromResult(readRef(text, true))
+    const valueOf = (key: string) => attributes.find((text) => text.startsWith(`${key}:`))?.slice(key.length + 1)
+    const peeled = valueOf("peeled")
+    if (!isUsable(name)) skipped.push(name)
+    else if (peeled !== undefined && !sha1.test(peeled)) return yield* broken("a tag points to something unreadable")
+    else refs.push({ name, oid, commit: peeled ?? oid, target: valueOf("symref-target") })
+  }
+  return { refs, skipped }
+})
+
+/**
+ * Lists the refs that start with one of the prefixes, with annotated tags peeled, using protocol v2 or the format of older
+ * servers.
+ *
+ * It replaces isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag would
+ * become the newest) and requests only one prefix.
+ */
+const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
+  transport: GitTransport,
+  url: GitAddress,
+  prefixes: ReadonlyArray<string>,
+  limits: GitLimits
+): Effect.fn.Return<RefListing, GitError> {
+  const advertised = yield* exchange(
+    transport,
+    { url: `${url}/info/refs?service=${service}`, method: "GET" },
+    advertisement
+  )
+  const lines = advertised.filter((packet) => packet._tag === "line")
+  const body = packetText(lines[0]) === `# service=${service}` ? lines.slice(1) : lines
+  const isV2 = packetText(body[0]) === "version 2"
+  if (isV2 && !body.some((packet) => packetText(packet)?.split("=")[0] === "ls-refs"))
+    return yield* broken("refs cannot be listed")
+  const format = body.map(packetText).find((text) => text?.startsWith("object-format=") === true) ?? ""
+  if (isV2 && format !== "" && format !== "object-format=sha1") return yield* otherObjectFormat()
+  const listed = isV2
+    ? yield* exchange(transport, { url: `${url}/${service}`, method: "POST", body: [lsRefs(prefixes)] }, result).pipe(
+        Effect.flatMap(parseV2)
+      )
+    : yield* parseV1(body)
+  if (listed.refs.length + listed.skipped.length > limits.refs)
+    return yield* new GitLimitExceeded({
+      limit: "refs",
+      maximum: limits.refs,
+      message: `The repository has more than the ${limits.refs} refs this service accepts.`
+    })
+  const isWanted = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
+  return { refs: listed.refs.filter(({ name }) => isWanted(name)), skipped: listed.skipped.filter(isWanted) }
+})
+
+const lsRefs = (prefixes: ReadonlyArray<string>) =>
+  Buffer.concat([
+    encodePacket("command=ls-refs\n"),
+    encodePacket("agent=git/svc\n"),
+    delimPacket,
+    encodePacket("peel\n"),
+    encodePacket("symrefs\n"),
+    ...prefixes.map((prefix) => encodePacket(`ref-prefix ${prefix}\n`)),
+    flushPacket
+  ])
+
+/** `oid` is the object that the server lists; it differs from `commit` for an annotated tag. `fullRef` is absent for a commit. */
+interface ResolvedRef {
+  readonly fullRef?: string
+  readonly commit: string
+  readonly oid: string
+}
+
+/** The prefixes to request from a server. */
+const refPrefixes = (ref: GitRef): ReadonlyArray<string> => {
+  const target = refTarget(ref)
+  switch (target._tag) {
+    case "head":
+    case "commit":
+      return ["HEAD"]
+    case "full":
+      return [target.name]
+    case "short":
+      return target.candidates
+  }
+}
+
+const found = (remote: RemoteRef): ResolvedRef => ({
+  fullRef: remote.name === "HEAD" ? (remote.target ?? "HEAD") : remote.name,
+  commit: remote.commit,
+  oid: remote.oid
+})
+
+/** Picks exactly one ref from a listing made with `refPrefixes`; refuses to guess between a branch and a tag. */
+const resolveRef = (
+  ref: GitRef,
+  listed: ReadonlyArray<RemoteRef>
+): Result.Result<ResolvedRef, GitRefNotFound | GitRefAmbiguous | GitRepositoryEmpty> => {
+  const target = refTarget(ref)
+  if (target._tag === "commit") return Result.succeed({ commit: target.commit, oid: target.commit })
+  const names = refPrefixes(ref)
+  const matches = listed.filter((remote) => names.includes(remote.name))
+  const [match, ...others] = matches
+  if (match === undefined) {
+    if (target._tag === "head")
+      return Result.fail(
+        new GitRepositoryEmpty({
+          message: "The repository has no commits, or its default branch does not exist. Push one, or name a ref."
+        })
+      )
+    return Result.fail(new GitRefNotFound({ ref, message: `The repository has no branch, tag or ref named ${ref}.` }))
+  }
+  if (others.length > 0) {
+    const candidates = matches.map((remote) => remote.name).sort()
+    return Result.fail(
+      new GitRefAmbiguous({
+        ref,
+        candidates,
+        message: `${ref} is the name of more than one ref. Write the one you mean: ${candidates.join(" or ")}.`
+      })
+    )
+  }
+  return Result.succeed(found(match))
+}
 
 export interface RemoteRequest {
   readonly url: GitAddress

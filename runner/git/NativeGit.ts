@@ -1,7 +1,6 @@
-import { Effect, Redacted, Schedule, Stream } from "effect"
+import { type Cause, Effect, Redacted, Schedule, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { readdir, stat } from "node:fs/promises"
-import { createBareRepository } from "./BareRepository.ts"
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises"
 import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
@@ -19,6 +18,21 @@ import {
 import type { FetchRequest } from "./IsomorphicFetch.ts"
 import { allocationLimit } from "./NativeObjects.ts"
 import { objectTooLarge } from "./PackBounds.ts"
+import { join } from "node:path"
+
+const head = "ref: refs/heads/main\n"
+const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+
+/**
+ * An empty bare repository: SHA-1, with a file for each ref. Every version of git reads this format. `git init` would use its
+ * version's preferred format, and a repository that uses SHA-256 cannot fetch a SHA-1 commit.
+ */
+const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
+  Effect.tryPromise(async () => {
+    for (const folder of ["objects", "refs"]) await mkdir(join(gitdir, folder), { recursive: true })
+    await writeFile(join(gitdir, "HEAD"), head)
+    await writeFile(join(gitdir, "config"), config)
+  })
 
 export interface NativeOptions {
   /** Path of git. */

@@ -1,11 +1,210 @@
 import * as Redacted from "effect/Redacted"
 import { hiddenKey, replacedAddress } from "./InstanceKeys.ts"
-import { PatternAutomaton } from "./PatternAutomaton.ts"
+import { type Pattern, PatternAutomaton, type PatternKind } from "./PatternAutomaton.ts"
 import { RedactionLines } from "./RedactionLines.ts"
 import { RedactionStream } from "./RedactionStream.ts"
-import { secretPatterns } from "./SecretPatterns.ts"
-import type { Secret } from "./SecretRule.ts"
+import { leafTexts, scopeOf, type Secret, shortestAnywhere, shortestToken } from "./SecretRule.ts"
 import { TextScanner } from "./TextScanner.ts"
+import { Buffer } from "node:buffer"
+import { stripTerminalSequences } from "./AnsiSequences.ts"
+import { EscapeDecoder } from "./EscapeDecoder.ts"
+import { blankClass, folded, quoteClass } from "./FoldedText.ts"
+import * as Option from "effect/Option"
+import { withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
+
+const deepestEncoding = 4
+const shortestTokenPart = 16
+
+/** In text that is not JSON, only the value of an assignment is a secret in its own right. */
+const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
+
+const decodeJson = Option.liftThrowable((text: string): unknown => [
+  JSON.parse(text),
+  JSON.parse(withNumbersAsText(text))
+])
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
+const decodePercent = Option.liftThrowable(decodeURIComponent)
+
+const userInfo = (text: string) =>
+  [...text.matchAll(/[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#@]*)@/gi)].flatMap(([, info = ""]) => {
+    const separator = info.indexOf(":")
+    const secret = separator < 0 ? info : info.slice(separator + 1)
+    return [secret, ...Option.toArray(decodePercent(secret))]
+  })
+
+const assignments = (text: string) =>
+  [...text.matchAll(/(?<![\w.-])([\w.-]+)["']?[ \t]*[=:][ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"';&,]+))/g)].flatMap(
+    ([, name = "", double, single, bare]) => (secretNames.test(name) ? [double ?? single ?? bare ?? ""] : [])
+  )
+
+const netrcPasswords = (text: string) =>
+  [...text.matchAll(/\bpassword[ \t]+(\S+)/g)].map(([, password = ""]) => password)
+
+const authorization = (text: string) => {
+  const [, scheme = "", credentials = ""] = /^(bearer|basic|token)[ \t]+(\S+)$/i.exec(text.trim()) ?? []
+  if (scheme.toLowerCase() !== "basic") return [credentials]
+  const pair = Buffer.from(credentials, "base64").toString("utf8")
+  return [credentials, pair, pair.slice(pair.indexOf(":") + 1)]
+}
+
+const tokenParts = (text: string) => {
+  const parts = text.trim().split(".")
+  const isToken = parts.length === 3 && parts.every((part) => /^[\w-]+$/.test(part))
+  // The header of a JSON Web Token is the same for everyone.
+  return isToken ? parts.slice(1).filter((part) => part.length >= shortestTokenPart) : []
+}
+
+const embedded = (text: string) => {
+  const compact = text.replace(/\s/g, "")
+  if (compact.length < shortestTokenPart || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) return []
+  const decoded = decodeUtf8(Buffer.from(compact, "base64"))
+  const isDocument = (inner: string) => inner.trimStart().startsWith("{") || inner.includes("-----BEGIN")
+  return Option.toArray(Option.filter(decoded, isDocument))
+}
+
+/**
+ * The secret and every part of it that is itself a secret: each string and number in a JSON text under any name, passwords in
+ * URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents wrapped in base64.
+ */
+const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
+  const found = new Set<string>()
+  const open: Array<readonly [depth: number, text: string]> = []
+  const decoded = typeof secret === "string" ? Option.some(secret) : decodeUtf8(secret)
+  for (const text of Option.toArray(decoded)) open.push([0, text])
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [depth, text] = next
+    if (text === "" || found.has(text)) continue
+    found.add(text)
+    if (depth === deepestEncoding) continue
+    const document = /^\s*[[{"]/.test(text) ? decodeJson(text) : Option.none()
+    const parts = Option.match(document, {
+      onSome: leafTexts,
+      onNone: () => [...assignments(text), ...netrcPasswords(text), ...authorization(text), ...tokenParts(text)]
+    })
+    for (const part of [...parts, ...userInfo(text), ...embedded(text)]) open.push([depth + 1, part])
+  }
+  return typeof secret === "string" || Option.isSome(decoded) ? [...found] : [secret]
+}
+
+const shortestLine = 12
+// A longer secret is matched piece by piece, so that a stream holds back little and a truncated copy is found too.
+const longestPattern = 511
+const sliceLength = 256
+// Minimum length of a 6-character secret after removing its blanks.
+const shortestUnbroken = 4
+
+const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  const decoder = new EscapeDecoder({ byte: (value) => found.push(value), skipped: () => {}, edge: () => {} })
+  let position = 0
+  for (const value of bytes) decoder.byte(value, position, ++position)
+  decoder.edge()
+  return found
+}
+
+const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<number>> => {
+  if (bytes.length <= longestPattern) return [bytes]
+  const count = Math.floor(bytes.length / sliceLength)
+  return Array.from({ length: count }, (_, index) =>
+    bytes.slice(index * sliceLength, index === count - 1 ? bytes.length : (index + 1) * sliceLength)
+  )
+}
+
+/** The whole text, and each of its lines that is long enough: programs print a part of a key file as often as the whole file. */
+const pieces = (text: string): ReadonlySet<string> => {
+  const lines = text
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trim())
+    .filter((line) => line.length >= shortestLine && !/^-----(BEGIN|END)/.test(line))
+  return new Set([text.trim(), ...lines])
+}
+
+/** A pattern for text without line breaks or blanks; undefined if the pattern would be the same. */
+const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
+  bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
+
+const isDigits = (text: string) => /^\d+$/.test(text)
+
+const kindOf = (piece: string, length: number): PatternKind => {
+  if (piece.length < shortestAnywhere) return isDigits(piece) ? "number" : "token"
+  return length < shortestAnywhere ? "guarded" : "anywhere"
+}
+
+/** Number of trailing characters of a text that are compared as one character. */
+const lastRun = (text: string): number => {
+  const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
+  if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
+  let start = text.length
+  while (start > 0 && run.includes(text.charAt(start - 1))) start--
+  return text.length - start
+}
+
+const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
+  const shown = stripTerminalSequences(piece)
+  const texts = shown === piece ? [piece] : [piece, shown]
+  // For plain ASCII, UTF-16 differs only in bytes that are ignored.
+  const isAscii = Buffer.byteLength(piece) === piece.length
+  return texts.flatMap((text) => {
+    const bytes = Buffer.from(text)
+    const wide = isAscii ? undefined : Buffer.from(text, "utf16le")
+    return [bytes, withoutEscapes(bytes), ...(wide === undefined ? [] : [wide, withoutEscapes(wide)])]
+  })
+}
+
+const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
+  if (scopeOf(text) === "none") return []
+  return [...pieces(text)].flatMap((piece) =>
+    pieceSpellings(piece).flatMap((bytes) => {
+      const whole = folded(bytes)
+      const trailing = piece.endsWith("\\") && whole.length > shortestToken
+      const shapes = trailing && whole.at(-1) === quoteClass ? [whole, whole.slice(0, -1)] : [whole]
+      const shown: ReadonlyArray<Pattern> = shapes.flatMap((shape) =>
+        slices(shape)
+          .filter((slice) => slice.length >= shortestToken)
+          .map((slice) => ({
+            bytes: Uint8Array.from(slice),
+            kind: kindOf(piece, slice.length),
+            origin,
+            minSource: piece.length - lastRun(piece) + (shape === whole ? 1 : 0),
+            trailing
+          }))
+      )
+      const unbroken: ReadonlyArray<Pattern> = slices(withoutBlanks(whole))
+        .filter((slice) => slice.length >= shortestUnbroken && piece.length >= shortestAnywhere)
+        .map((slice) => ({
+          bytes: Uint8Array.from(slice),
+          kind: "unbroken",
+          origin,
+          // Blanks around a break reveal nothing, so they do not count.
+          minSource: Math.min(slice.length, shortestAnywhere),
+          trailing
+        }))
+      return [...shown, ...unbroken]
+    })
+  )
+}
+
+const bytePatterns = (origin: string, bytes: Uint8Array): ReadonlyArray<Pattern> =>
+  [folded(bytes), folded(withoutEscapes(bytes))]
+    .flatMap(slices)
+    .filter((slice) => slice.length >= shortestAnywhere)
+    .map((slice) => ({ bytes: Uint8Array.from(slice), kind: "anywhere", origin, minSource: 0, trailing: false }))
+
+/** The patterns to search for: the parts of all secrets in their comparable form, without duplicates. */
+const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
+  const found = new Map<string, Pattern>()
+  for (const { origin, value } of secrets) {
+    for (const part of secretParts(Redacted.value(value))) {
+      const patterns = typeof part === "string" ? textPatterns(origin, part) : bytePatterns(origin, part)
+      for (const pattern of patterns) {
+        const key = `${pattern.kind} ${pattern.trailing} ${Buffer.from(pattern.bytes).toString("latin1")}`
+        if (!found.has(key)) found.set(key, pattern)
+      }
+    }
+  }
+  return [...found.values()]
+}
 
 /**
  * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only

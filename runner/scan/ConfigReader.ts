@@ -1,15 +1,285 @@
 import { createHash } from "node:crypto"
 import { Cache, Context, Duration, Effect, Layer, Option, Result } from "effect"
-import type { ConfigSyntax } from "./ConfigValue.ts"
+import { type ConfigSyntax, configValue } from "./ConfigValue.ts"
 import { configText } from "./ConfigText.ts"
-import { type ConfigReading, readHclConfig } from "./HclConfig.ts"
-import { readOutline } from "./HclOutline.ts"
+import { type OutlineBlock, type OutlineBody, readOutline } from "./HclOutline.ts"
 import { HclParser } from "./HclParser.ts"
-import { readJsonConfig } from "./JsonConfig.ts"
-import { readLocatedJson } from "./LocatedJson.ts"
+import { type LocatedJson, type LocatedObject, propertiesOf, readLocatedJson } from "./LocatedJson.ts"
 import type { HclParserUnavailable } from "./ScanError.ts"
 import { ScanLimits, type ScanLimitValues } from "./ScanLimits.ts"
-import { refusal, type ScanProblem } from "./ScanProblem.ts"
+import { quoted, refusal, type ScanProblem } from "./ScanProblem.ts"
+import { type BlockShape, blockShapes, type ConfigAttribute, type ConfigBlock } from "./ConfigBlock.ts"
+import { isIdentifier } from "./Identifier.ts"
+
+interface ConfigReading {
+  readonly blocks: ReadonlyArray<ConfigBlock>
+  readonly problems: ReadonlyArray<ScanProblem>
+}
+
+const labelsText = (count: number) => (count === 1 ? "one label" : count === 0 ? "no label" : `${count} labels`)
+
+/** Joins the outline of a file (every block and its line) with the parser's result (the values). */
+class HclReader {
+  readonly blocks: Array<ConfigBlock> = []
+  readonly problems: Array<ScanProblem> = []
+
+  #refuse(code: string, message: string, line: number) {
+    this.problems.push(refusal(code, message, line))
+  }
+
+  /**
+   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. In both cases, neither reading
+   * can be trusted.
+   */
+  #disagreement(block: OutlineBlock) {
+    this.#refuse(
+      "parser_disagreement",
+      `The block ${quoted(block.type)} is not where the parser put it. Check for an argument of the same name, and rewrite the block plainly.`,
+      block.line
+    )
+  }
+
+  #checkShape(block: OutlineBlock, shape: BlockShape): boolean {
+    if (block.labels.length !== shape.labels) {
+      this.#refuse(
+        "wrong_labels",
+        `A ${quoted(block.type)} block has ${labelsText(shape.labels)}; this one has ${block.labels.length}.`,
+        block.line
+      )
+      return false
+    }
+    const label = block.labels.find((candidate) => !isIdentifier(candidate))
+    if (label !== undefined) {
+      this.#refuse(
+        "invalid_name",
+        `${quoted(label)} is not a name: use letters, digits, _ and -, and start with a letter.`,
+        block.line
+      )
+      return false
+    }
+    return true
+  }
+
+  /** An argument and a block with the same name: one of them would be missing from the parser's result. */
+  #checkNames(body: OutlineBody): boolean {
+    const clash = body.blocks.find((block) => body.attributes.has(block.type))
+    if (clash === undefined) return true
+    this.#refuse(
+      "argument_hides_block",
+      `${quoted(clash.type)} is both an argument and a block here. Keep one of them.`,
+      clash.line
+    )
+    return false
+  }
+
+  #attributes(body: OutlineBody, json: LocatedObject, shape: BlockShape): ReadonlyMap<string, ConfigAttribute> {
+    const attributes = new Map<string, ConfigAttribute>()
+    for (const [name, line] of body.attributes) {
+      if (shape.keep !== "all" && !shape.keep.has(name)) continue
+      const value = json.entries.get(name)
+      if (value === undefined) {
+        this.#refuse(
+          "parser_disagreement",
+          `The parser did not find the argument ${quoted(name)}. Rewrite it plainly.`,
+          line
+        )
+      } else attributes.set(name, { value: configValue(value, "hcl"), line })
+    }
+    return attributes
+  }
+
+  readBlocks(
+    body: OutlineBody,
+    json: LocatedObject,
+    shapes: ReadonlyMap<string, BlockShape>,
+    onUnknown: (block: OutlineBlock) => void
+  ) {
+    if (!this.#checkNames(body)) return
+    const seen = new Map<string, number>()
+    for (const block of body.blocks) {
+      const shape = shapes.get(block.type)
+      if (shape === undefined) {
+        onUnknown(block)
+        continue
+      }
+      if (!this.#checkShape(block, shape)) continue
+      const key = [block.type, ...block.labels].join("\n")
+      const index = seen.get(key) ?? 0
+      seen.set(key, index + 1)
+      const content = findBlock(json, block, index)
+      if (content === undefined) {
+        this.#disagreement(block)
+        continue
+      }
+      this.#readBlock(block, content, shape)
+    }
+    const shapedKeys = [...json.entries].filter(([name]) => shapes.has(name) && !body.attributes.has(name))
+    const found = shapedKeys.reduce(
+      (total, [name, value]) => total + countBlocks(value, shapes.get(name)?.labels ?? 0),
+      0
+    )
+    const expected = [...seen.values()].reduce((total, count) => total + count, 0)
+    if (found !== expected && this.problems.length === 0) {
+      this.#refuse(
+        "parser_disagreement",
+        "The parser found other blocks than the file shows. Rewrite the file plainly.",
+        1
+      )
+    }
+  }
+
+  #readBlock(block: OutlineBlock, json: LocatedObject, shape: BlockShape) {
+    const { type, labels, line } = block
+    if (!this.#checkNames(block)) return
+    this.blocks.push({ type, labels, line, syntax: "hcl", attributes: this.#attributes(block, json, shape) })
+    if (shape.inside === undefined && shape.closed !== true) return
+    this.readBlocks(block, json, shape.inside ?? new Map(), (unknown) => {
+      if (shape.closed === true) {
+        this.#refuse(
+          "unknown_block",
+          `${quoted(unknown.type)} is not a known block inside ${quoted(type)}.`,
+          unknown.line
+        )
+      }
+    })
+  }
+
+  readFile(outline: OutlineBody, json: LocatedObject) {
+    for (const [name, line] of outline.attributes) {
+      this.#refuse(
+        "stray_argument",
+        `The argument ${quoted(name)} stands outside of any block. Remove it or move it into one.`,
+        line
+      )
+    }
+    this.readBlocks(outline, json, blockShapes, (unknown) =>
+      this.#refuse("unknown_block", `${quoted(unknown.type)} is not a known block.`, unknown.line)
+    )
+  }
+}
+
+const findBlock = (body: LocatedObject, block: OutlineBlock, index: number): LocatedObject | undefined => {
+  let node: LocatedJson | undefined = body.entries.get(block.type)
+  for (const label of block.labels) node = node?.kind === "object" ? node.entries.get(label) : undefined
+  const content = node?.kind === "array" ? node.items[index] : undefined
+  return content?.kind === "object" ? content : undefined
+}
+
+const countBlocks = (node: LocatedJson, labels: number): number => {
+  if (labels === 0) return node.kind === "array" ? node.items.length : 1
+  if (node.kind !== "object") return 1
+  return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
+}
+
+/** The blocks of a file in HCL syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
+const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
+  const reader = new HclReader()
+  reader.readFile(outline, json)
+  return { blocks: reader.blocks, problems: reader.problems }
+}
+
+const hasRepeatedKey = (value: LocatedJson): boolean => {
+  switch (value.kind) {
+    case "array":
+      return value.items.some(hasRepeatedKey)
+    case "object":
+      return value.repeated !== undefined || [...value.entries.values()].some(hasRepeatedKey)
+    default:
+      return false
+  }
+}
+
+/** A property that acts as a comment. */
+const comment = "//"
+
+class JsonReader {
+  readonly blocks: Array<ConfigBlock> = []
+  readonly problems: Array<ScanProblem> = []
+
+  #refuse(code: string, message: string, line: number) {
+    this.problems.push(refusal(code, message, line))
+  }
+
+  /** The objects in a position that accepts one object or a list. */
+  #objects(node: LocatedJson, type: string, isBody: boolean): ReadonlyArray<LocatedObject> {
+    const objects: Array<LocatedObject> = []
+    for (const item of node.kind === "array" ? node.items : [node]) {
+      if (item.kind === "object") objects.push(item)
+      // In a list of bodies, null is a body without arguments.
+      else if (isBody && item.kind === "null") objects.push({ kind: "object", entries: new Map(), line: item.line })
+      else this.#refuse("wrong_labels", `A ${quoted(type)} block must be an object here.`, item.line)
+    }
+    return objects
+  }
+
+  #readLabelled(type: string, shape: BlockShape, node: LocatedJson, labels: ReadonlyArray<string>) {
+    const isBody = labels.length === shape.labels
+    // Where a body is expected, null means that the block is absent.
+    if (isBody && node.kind === "null") return
+    const objects = this.#objects(node, type, isBody)
+    if (!isBody && objects.every(({ entries }) => entries.size === 0)) {
+      this.#refuse("wrong_labels", `A ${quoted(type)} block needs a name here.`, node.line)
+    }
+    for (const object of objects) {
+      if (isBody) {
+        this.#readBlock(type, labels, object, shape)
+        continue
+      }
+      for (const [label, child] of propertiesOf(object)) {
+        if (isIdentifier(label)) this.#readLabelled(type, shape, child, [...labels, label])
+        else {
+          this.#refuse(
+            "invalid_name",
+            `${quoted(label)} is not a name: use letters, digits, _ and -, and start with a letter.`,
+            child.line
+          )
+        }
+      }
+    }
+  }
+
+  #readBlock(type: string, labels: ReadonlyArray<string>, body: LocatedObject, shape: BlockShape) {
+    const attributes = new Map<string, ConfigAttribute>()
+    for (const [name, value] of propertiesOf(body)) {
+      if (name === comment || shape.inside?.has(name) === true) continue
+      if (shape.keep === "all" || shape.keep.has(name)) {
+        if (attributes.has(name) || hasRepeatedKey(value)) {
+          this.#refuse("duplicate_key", `${quoted(name)} is given twice, or holds a key twice. Keep one.`, value.line)
+        }
+        attributes.set(name, { value: configValue(value, "json"), line: value.line })
+      } else if (shape.closed === true) {
+        this.#refuse("unknown_block", `${quoted(name)} is not known inside ${quoted(type)}.`, value.line)
+      }
+    }
+    this.blocks.push({ type, labels, line: body.line, syntax: "json", attributes })
+    for (const [name, node] of propertiesOf(body)) {
+      const inner = shape.inside?.get(name)
+      if (inner !== undefined) this.#readLabelled(name, inner, node, [])
+    }
+  }
+
+  readFile(root: LocatedObject) {
+    for (const [type, node] of propertiesOf(root)) {
+      if (type === comment) continue
+      const shape = blockShapes.get(type)
+      if (shape === undefined) this.#refuse("unknown_block", `${quoted(type)} is not a known block.`, node.line)
+      else this.#readLabelled(type, shape, node, [])
+    }
+  }
+}
+
+/** The blocks of a file in JSON syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
+const readJsonConfig = (root: LocatedJson): ConfigReading => {
+  const reader = new JsonReader()
+  for (const part of root.kind === "array" ? root.items : [root]) {
+    if (part.kind === "object") reader.readFile(part)
+    else {
+      const message = "The file must hold a JSON object, or an array of objects."
+      return { blocks: [], problems: [refusal("json_syntax", message, part.line)] }
+    }
+  }
+  return { blocks: reader.blocks, problems: reader.problems }
+}
 
 const refused = (...problems: ReadonlyArray<ScanProblem>): ConfigReading => ({ blocks: [], problems })
 

@@ -1,14 +1,274 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { ToolName } from "../toolchain/Tool.ts"
-import { mergeBlocks, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
+import { mergeBlocks, type PlacedAttribute, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
 import { readAddresses } from "./ModuleAddresses.ts"
 import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
-import { readOutput } from "./OutputDeclaration.ts"
-import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
 import type { ModuleAddresses, ScannedOutput, ScannedVariable, ToolConstraint } from "./ScannedModule.ts"
 import { locate, notice, quoted, refusal } from "./ScanProblem.ts"
-import { readToolConstraints } from "./ToolConstraints.ts"
-import { readVariable } from "./VariableDeclaration.ts"
+import { DeclarationArguments } from "./DeclarationArguments.ts"
+import { Result } from "effect"
+import { type ConfigValue, exactJson, literalJson } from "./ConfigValue.ts"
+import { acceptsDefault, parseTypeConstraint, type TypeConstraint } from "./TypeConstraint.ts"
+import { parseVersionConstraint, prereleaseIn } from "./VersionConstraint.ts"
+import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
+
+/**
+ * Features that only some versions of a tool read, and the first version; `null` for a tool that does not read the feature at
+ * all.
+ */
+const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
+  ["language", { opentofu: [">= 1.12"], terraform: null }],
+  ["action", { opentofu: null, terraform: [">= 1.14"] }],
+  ["ephemeral", { opentofu: [">= 1.11"], terraform: [">= 1.10"] }]
+])
+
+const namesInstance = (value: ConfigValue): boolean =>
+  value.kind === "object"
+    ? [...value.entries.values()].some(namesInstance)
+    : (value.kind === "expression" || value.kind === "string") &&
+      (value.kind === "string" ? value.value : value.text).includes("[")
+
+/** The only edition of the language. */
+const knownEdition = "tofu2024"
+
+/** The requirements of one folder's blocks for the tool. */
+interface ModuleToolConstraints {
+  readonly requiredVersion: ReadonlyArray<string>
+  readonly constraints: ReadonlyArray<ToolConstraint>
+  readonly findings: ReadonlyArray<Finding>
+}
+
+class ConstraintReader {
+  readonly requiredVersion: Array<string> = []
+  readonly constraints: Array<ToolConstraint> = []
+  readonly findings: Array<Finding> = []
+  readonly #features = new Set<string>()
+
+  #refuse(code: string, message: string, { path, line }: PlacedBlock["location"]) {
+    this.findings.push(locate(refusal(code, message, line), path))
+  }
+
+  #constraint(name: string, { location, value }: PlacedAttribute): ReadonlyArray<string> | undefined {
+    const constraints =
+      value.kind === "string"
+        ? parseVersionConstraint(value.value)
+        : Result.fail("it must be plain text, without anything to evaluate")
+    if (Result.isSuccess(constraints)) return constraints.success
+    this.#refuse("invalid_version_constraint", `${name} cannot be read: ${constraints.failure}.`, location)
+    return undefined
+  }
+
+  /** No tool accepts a prerelease of a tool in a constraint: a prerelease counts as the version that it precedes. */
+  #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
+    const constraints = this.#constraint(name, attribute)
+    const named = prereleaseIn(constraints ?? [])
+    if (named === undefined) return constraints
+    this.#refuse(
+      "prerelease_constraint",
+      `${name} names a prerelease (${named}), which no tool supports here. Remove the suffix: a prerelease of a tool counts as the version that it precedes.`,
+      attribute.location
+    )
+    return undefined
+  }
+
+  #feature(key: string, constraint: ToolConstraint) {
+    if (this.#features.has(key)) return
+    this.#features.add(key)
+    this.constraints.push(constraint)
+  }
+
+  /** Records `for_each` of a provider, and references to one instance of it. */
+  #providerInstances({ attributes, type }: PlacedBlock) {
+    const since = { opentofu: [">= 1.9"], terraform: null }
+    const forEach = type === "provider" ? attributes.get("for_each") : undefined
+    if (forEach !== undefined) {
+      this.#feature("provider for_each", {
+        what: 'The argument "for_each" of a provider',
+        ...since,
+        location: forEach.location
+      })
+    }
+    for (const name of ["provider", "providers"]) {
+      const attribute = attributes.get(name)
+      if (attribute === undefined || !namesInstance(attribute.value)) continue
+      this.#feature("provider instance", {
+        what: "A reference to one instance of a provider",
+        ...since,
+        location: attribute.location
+      })
+    }
+  }
+
+  #edition({ location, value }: PlacedAttribute) {
+    const text = value.kind === "string" ? value.value : value.kind === "expression" ? value.text.trim() : ""
+    if (text === knownEdition) return
+    this.#refuse(
+      "unknown_language_edition",
+      `The language edition ${quoted(text)} is not known; ${knownEdition} is. Leave the argument out.`,
+      location
+    )
+  }
+
+  read(block: PlacedBlock) {
+    const { attributes, location, type } = block
+    const since = newerBlocks.get(type)
+    if (since !== undefined) this.#feature(type, { what: `The block ${quoted(type)}`, ...since, location })
+    this.#providerInstances(block)
+    const required = type === "terraform" ? attributes.get("required_version") : undefined
+    if (required !== undefined && required.value.kind !== "null") {
+      const versions = this.#withoutPrerelease("required_version", required)
+      if (versions !== undefined) {
+        this.requiredVersion.push(...versions)
+        this.constraints.push({
+          what: "required_version",
+          opentofu: versions,
+          terraform: versions,
+          location: required.location
+        })
+      }
+    }
+    const compatible = type === "compatible_with" ? attributes.get("opentofu") : undefined
+    if (compatible !== undefined) {
+      const versions = this.#withoutPrerelease("compatible_with", compatible)
+      if (versions !== undefined) {
+        this.constraints.push({
+          what: "compatible_with",
+          opentofu: versions,
+          terraform: [],
+          location: compatible.location
+        })
+      }
+    }
+    const edition = type === "language" ? attributes.get("edition") : undefined
+    if (edition !== undefined) this.#edition(edition)
+  }
+}
+
+/** Reads the requirements of one folder's blocks for the tool that runs them. */
+const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
+  const reader = new ConstraintReader()
+  for (const block of blocks) reader.read(block)
+  return reader
+}
+
+/** Names with a special meaning in a module call. */
+const reservedNames: ReadonlySet<string> = new Set([
+  "source",
+  "version",
+  "providers",
+  "count",
+  "for_each",
+  "lifecycle",
+  "depends_on",
+  "locals"
+])
+
+const formTypes = { string: "string", number: "number", bool: "boolean" } as const
+
+const formTypeOf = ({ kind }: TypeConstraint): ScannedVariable["type"] =>
+  kind === "string" || kind === "number" || kind === "bool" ? formTypes[kind] : "json"
+
+const anyType = { expression: "any", constraint: { kind: "any" } } as const
+
+const readType = (args: DeclarationArguments): { readonly expression: string; readonly constraint: TypeConstraint } => {
+  const attribute = args.get("type")
+  if (attribute === undefined) return anyType
+  const { value } = attribute
+  if (value.kind === "string" && attribute.syntax === "hcl") {
+    args.refuse(
+      "quoted_type",
+      `The type is in quotes, as in old versions of the language. Write it without: type = ${value.value.slice(0, 50)}`,
+      attribute
+    )
+    return anyType
+  }
+  const isTemplate = value.kind === "expression" && value.plain?.startsWith("${") === true
+  if (isTemplate || (value.kind !== "expression" && value.kind !== "string")) {
+    args.refuse("invalid_type", "The type is not a type expression.", attribute)
+    return anyType
+  }
+  const expression = (value.kind === "expression" ? value.text : value.value).trim()
+  const constraint = parseTypeConstraint(expression)
+  if (Result.isSuccess(constraint)) return { expression, constraint: constraint.success }
+  args.refuse("invalid_type", `The type cannot be read: ${constraint.failure}`, attribute)
+  return { expression, constraint: anyType.constraint }
+}
+
+/** The default, converted to a primitive type like in the tool. */
+const converted = (value: ConfigValue, type: TypeConstraint): ConfigValue => {
+  if (type.kind === "string") {
+    if (value.kind === "boolean") return { kind: "string", value: String(value.value) }
+    if (value.kind === "number") return { kind: "string", value: value.text }
+  }
+  if (type.kind === "bool" && value.kind === "string") {
+    return { kind: "boolean", value: value.value === "true" || value.value === "1" }
+  }
+  const plainNumber = /^(?:0|[1-9]\d{0,99})(?:\.\d{1,100})?$/
+  if (type.kind === "number" && value.kind === "string" && plainNumber.test(value.value)) {
+    return { kind: "number", text: value.value }
+  }
+  return value
+}
+
+const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: DeclarationArguments) => {
+  if (!acceptsDefault(type, attribute.value)) {
+    args.refuse("default_type_mismatch", "The default cannot become a value of the variable's type.", attribute)
+    return {}
+  }
+  const literal = literalJson(converted(attribute.value, type))
+  if (literal === undefined) return {}
+  return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
+}
+
+/** Reads a `variable` block. A default that must not be shown is omitted; its existence is always reported. */
+const readVariable = (
+  block: PlacedBlock
+): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {
+  const args = new DeclarationArguments(block)
+  const name = block.labels[0] ?? ""
+  if (reservedNames.has(name)) args.refuse("reserved_name", `A variable cannot be called ${quoted(name)}.`)
+  const { expression, constraint } = readType(args)
+  const sensitive = args.boolean("sensitive", false, true)
+  const ephemeral = args.boolean("ephemeral", false, true)
+  const nullable = args.boolean("nullable", true, true)
+  const description = args.text("description")
+  const attribute = args.get("default")
+  if (!nullable && attribute?.value.kind === "null") {
+    args.refuse("default_type_mismatch", "The default is null, but the variable is not nullable.", attribute)
+  }
+  const shown = attribute === undefined ? {} : readDefault(attribute, constraint, args)
+  return {
+    variable: {
+      name,
+      type: formTypeOf(constraint),
+      typeExpression: expression,
+      required: attribute === undefined,
+      hasDefault: attribute !== undefined,
+      ...(sensitive || ephemeral ? {} : shown),
+      sensitive,
+      ephemeral,
+      nullable,
+      ...(description === undefined ? {} : { description }),
+      location: block.location
+    },
+    findings: args.findings
+  }
+}
+
+const readOutput = (
+  block: PlacedBlock
+): { readonly output: ScannedOutput; readonly findings: ReadonlyArray<Finding> } => {
+  const args = new DeclarationArguments(block)
+  const description = args.text("description")
+  const output = {
+    name: block.labels[0] ?? "",
+    sensitive: args.boolean("sensitive", false, true),
+    ephemeral: args.boolean("ephemeral", false, true),
+    ...(description === undefined ? {} : { description }),
+    location: block.location
+  }
+  return { output, findings: args.findings }
+}
 
 /**
  * The declarations in the files of one folder, before the scan has followed the folder's module calls.

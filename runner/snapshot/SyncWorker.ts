@@ -1,16 +1,280 @@
-import { Duration, Effect, type FileSystem, type Scope } from "effect"
+import { Duration, Effect, type FileSystem, Result, type Scope } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
-import type { GitError } from "../git/GitError.ts"
-import type { GitObjectSource } from "../git/GitObjects.ts"
+import { type GitError, GitLimitExceeded, GitRefMoved } from "../git/GitError.ts"
+import { type GitObjectSource, parseTree, peelToCommit, readVerified, type TreeEntry } from "../git/GitObjects.ts"
 import { makeGitTransport } from "../git/GitTransport.ts"
 import { fetchIsomorphic, type FetchRequest } from "../git/IsomorphicFetch.ts"
 import { fetchNative } from "../git/NativeGit.ts"
 import { openNativeObjects } from "../git/NativeObjects.ts"
 import { packBounds } from "../git/PackBounds.ts"
-import { buildSnapshot } from "./SnapshotBuild.ts"
-import type { SnapshotError } from "./SnapshotError.ts"
-import type { SyncedSnapshot } from "./SyncedSnapshot.ts"
+import { SnapshotEmpty, type SnapshotError, SnapshotPathNotFound, SnapshotPathRefused } from "./SnapshotError.ts"
+import { type FoundManifest, manifestMaxBytes, type SyncedSnapshot } from "./SyncedSnapshot.ts"
 import { archiveName, type SyncJob } from "./SyncProtocol.ts"
+import { makeArchiveWriter } from "./ArchiveWriter.ts"
+import type { OmittedRecord } from "./ArchiveFormat.ts"
+import {
+  comparePaths,
+  describeRefusedName,
+  hostileName,
+  namesByForm,
+  printableName,
+  TreePathRegistry,
+  unstorableName
+} from "./TreePath.ts"
+
+interface WalkedFile {
+  readonly path: string
+  readonly oid: string
+  readonly executable: boolean
+}
+
+interface WalkedTree {
+  /** Sorted by the bytes of their path. */
+  readonly files: ReadonlyArray<WalkedFile>
+  readonly omitted: ReadonlyArray<OmittedRecord>
+  /** The reasons why entries that Git allows were omitted, for people. */
+  readonly unstorable: ReadonlyArray<string>
+}
+
+interface WalkLimits {
+  readonly files: number
+  readonly depth: number
+}
+
+const readEntries = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  tree: string
+): Effect.fn.Return<ReadonlyArray<TreeEntry>, GitError> {
+  return yield* Effect.fromResult(parseTree(tree, yield* readVerified(source, tree, "tree")))
+})
+
+/** The tree of a folder below `root`; `.` is the root itself. Links are not followed. */
+const findFolder = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  root: string,
+  path: string
+): Effect.fn.Return<string, GitError | SnapshotPathNotFound> {
+  let tree = root
+  if (path === ".") return tree
+  for (const segment of path.split("/")) {
+    const entry = (yield* readEntries(source, tree)).find((candidate) => candidate.name === segment)
+    if (entry === undefined || entry.kind !== "tree")
+      return yield* new SnapshotPathNotFound({
+        path,
+        message:
+          entry === undefined
+            ? `The commit has no folder ${path}.`
+            : `${path} is not a folder of the commit: part of it is a file, a link or a submodule.`
+      })
+    tree = entry.oid
+  }
+  return tree
+})
+
+/**
+ * Finds one entry by its path from `root`; undefined if it does not exist. If an entry along the path is not a folder, the result
+ * is that entry.
+ */
+const findEntry = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  root: string,
+  segments: ReadonlyArray<string>
+): Effect.fn.Return<TreeEntry | undefined, GitError> {
+  let tree = root
+  for (const [index, segment] of segments.entries()) {
+    const entry = (yield* readEntries(source, tree)).find((candidate) => candidate.name === segment)
+    if (entry === undefined || index === segments.length - 1 || entry.kind !== "tree") return entry
+    tree = entry.oid
+  }
+  return undefined
+})
+
+/**
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Omitted too
+ * are entries whose names cannot be stored, and all entries of a folder whose names differ only by case or Unicode form, because
+ * svc cannot choose between them. Such a folder is omitted as a whole. A name that Git never writes fails the whole walk.
+ */
+const walkTree = Effect.fn("walkTree")(function* (
+  source: GitObjectSource,
+  request: { readonly tree: string; readonly path: string; readonly limits: WalkLimits }
+): Effect.fn.Return<WalkedTree, GitError | SnapshotPathRefused | SnapshotEmpty> {
+  const { limits } = request
+  const paths = new TreePathRegistry()
+  const files: Array<WalkedFile> = []
+  const omitted: Array<OmittedRecord> = []
+  const unstorable: Array<string> = []
+  let seen = 0
+
+  /** Records the entries of one folder that cannot be stored, and returns the others. */
+  const storable = (entries: ReadonlyArray<TreeEntry>, prefix: string): ReadonlyArray<TreeEntry> => {
+    const omit = (entry: TreeEntry) =>
+      omitted.push({ path: `${prefix}${entry.name}`, kind: "special", mode: entry.mode, oid: entry.oid })
+    return [...namesByForm(entries).values()].flatMap((group) => {
+      const [entry, ...others] = group
+      if (entry === undefined) return []
+      const reason = unstorableName(entry.name)
+      if (others.length === 0 && reason === undefined) return [entry]
+      for (const each of group) omit(each)
+      const [first = "", second = ""] = group.map(({ name }) => printableName(`${prefix}${name}`))
+      unstorable.push(
+        others.length === 0
+          ? `${first} ${reason}`
+          : first === second
+            ? `${first} appears twice`
+            : `${first} and ${second} differ only by case or Unicode form`
+      )
+      return []
+    })
+  }
+
+  const visit = Effect.fnUntraced(function* (
+    tree: string,
+    prefix: string,
+    depth: number
+  ): Effect.fn.Return<void, GitError | SnapshotPathRefused> {
+    if (depth > limits.depth)
+      return yield* new GitLimitExceeded({
+        limit: "depth",
+        maximum: limits.depth,
+        message: `The repository nests folders deeper than the ${limits.depth} levels this service accepts.`
+      })
+    const entries = yield* readEntries(source, tree)
+    seen += entries.length
+    if (seen > limits.files)
+      return yield* new GitLimitExceeded({
+        limit: "files",
+        maximum: limits.files,
+        message: `The repository holds more than the ${limits.files} entries this service accepts. Sync a folder of it instead.`
+      })
+    for (const { name } of entries) {
+      const reason = hostileName(name)
+      if (reason !== undefined)
+        return yield* new SnapshotPathRefused({
+          message: `${describeRefusedName(name, reason)} It is an entry of the tree ${tree}.`
+        })
+    }
+    for (const entry of storable(entries, prefix)) {
+      const path = `${prefix}${entry.name}`
+      if (entry.kind === "tree") {
+        yield* visit(entry.oid, `${path}/`, depth + 1)
+        continue
+      }
+      const added = paths.add(path)
+      if (Result.isFailure(added)) return yield* new SnapshotPathRefused({ message: added.failure })
+      if (entry.kind === "file" || entry.kind === "executable")
+        files.push({ path, oid: entry.oid, executable: entry.kind === "executable" })
+      else omitted.push({ path, kind: entry.kind, mode: entry.mode, oid: entry.oid })
+    }
+  })
+
+  yield* visit(request.tree, "", 1)
+  if (files.length === 0)
+    return yield* new SnapshotEmpty({
+      path: request.path,
+      message:
+        request.path === "."
+          ? "The commit holds no regular files."
+          : `The folder ${request.path} of the commit holds no regular files.`
+    })
+  const byPath = (a: { readonly path: string }, b: { readonly path: string }) => comparePaths(a.path, b.path)
+  return { files: files.sort(byPath), omitted: omitted.sort(byPath), unstorable }
+})
+
+const manifestPath = [".well-known", "svc.json"]
+const lfsPointer = Buffer.from("version https://git-lfs.github.com/spec/v1\n")
+const lfsPointerMaxBytes = 1024
+const namedInWarning = 10
+
+const readManifest = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  root: string
+): Effect.fn.Return<FoundManifest, GitError> {
+  const entry = yield* findEntry(source, root, manifestPath)
+  if (entry === undefined) return { status: "absent" }
+  const inPlace = entry.name === manifestPath.at(-1)
+  if (!inPlace && entry.kind !== "symlink" && entry.kind !== "submodule") return { status: "absent" }
+  if (!inPlace || (entry.kind !== "file" && entry.kind !== "executable"))
+    return { status: "refused", reason: ".well-known/svc.json is not a regular file." }
+  const bytes = yield* readVerified(source, entry.oid, "blob")
+  if (bytes.length > manifestMaxBytes)
+    return { status: "refused", reason: `.well-known/svc.json is larger than ${manifestMaxBytes} bytes.` }
+  return { status: "present", bytes }
+})
+
+const isLfsPointer = (bytes: Uint8Array) =>
+  bytes.length <= lfsPointerMaxBytes && lfsPointer.equals(bytes.subarray(0, lfsPointer.length))
+
+const lfsWarnings = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (paths.length === 0) return []
+  const more = paths.length > namedInWarning ? ` and ${paths.length - namedInWarning} more` : ""
+  return [
+    `Git LFS is not supported: these files hold only a pointer: ${paths.slice(0, namedInWarning).join(", ")}${more}.`
+  ]
+}
+
+const nameWarnings = (reasons: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (reasons.length === 0) return []
+  const more = reasons.length > namedInWarning ? `, and ${reasons.length - namedInWarning} more` : ""
+  return [
+    `These entries of the repository are left out of the snapshot, since not every file system can hold them: ${reasons.slice(0, namedInWarning).join("; ")}${more}. A module that needs one of them cannot be installed until it is renamed.`
+  ]
+}
+
+const fileTooLarge = (path: string, maximum: number) =>
+  new GitLimitExceeded({
+    limit: "fileBytes",
+    maximum,
+    message: `The file ${JSON.stringify(path)} of the commit is larger than the ${maximum} bytes this service accepts.`
+  })
+
+/** Creates the archive of a fetched commit. Every object is verified against its id. */
+const buildSnapshot = Effect.fn("buildSnapshot")(function* (
+  source: GitObjectSource,
+  job: SyncJob,
+  archivePath: string
+): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
+  const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
+  // If a server does not peel its tags, `commit` remains the tag's own id.
+  if (commit !== job.commit && job.commit !== job.oid)
+    return yield* new GitRefMoved({
+      ref: job.ref,
+      expectedCommit: job.commit,
+      message: `${job.ref} no longer points to the commit ${job.commit}. Sync again.`
+    })
+  const repositoryManifest = yield* readManifest(source, root)
+  const tree = yield* findFolder(source, root, job.path)
+  const walked = yield* walkTree(source, { tree, path: job.path, limits: job.limits })
+  const lfs: Array<string> = []
+  let total = 0
+  const written = yield* Effect.gen(function* () {
+    const writer = yield* makeArchiveWriter(archivePath, walked.omitted)
+    for (const file of walked.files) {
+      const bytes = yield* readVerified(source, file.oid, "blob")
+      if (bytes.length > job.limits.fileBytes) return yield* fileTooLarge(file.path, job.limits.fileBytes)
+      total += bytes.length
+      if (total > job.limits.totalBytes)
+        return yield* new GitLimitExceeded({
+          limit: "totalBytes",
+          maximum: job.limits.totalBytes,
+          message: `The files of the commit are larger than the ${job.limits.totalBytes} bytes this service accepts. Sync a folder of it instead.`
+        })
+      if (isLfsPointer(bytes)) lfs.push(file.path)
+      yield* writer.add(file, bytes)
+    }
+    return yield* writer.finish
+  }).pipe(Effect.scoped)
+  return {
+    ...written,
+    resolvedCommit: commit,
+    authors,
+    commitDescription: description,
+    ...(job.fullRef === undefined ? {} : { fullRef: job.fullRef }),
+    fileCount: walked.files.length,
+    omitted: walked.omitted.map(({ path, kind }) => ({ path, kind })),
+    warnings: [...lfsWarnings(lfs), ...nameWarnings(walked.unstorable)],
+    repositoryManifest
+  }
+})
 
 const progressStep = 10
 

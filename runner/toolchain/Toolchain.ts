@@ -1,15 +1,310 @@
-import type { FileSystem } from "effect"
-import { Cache, Context, Data, Duration, Effect, Exit, Layer, Option, Path, Semaphore, SemVer } from "effect"
-import type { ChildProcessSpawner } from "effect/process"
-import { fileVersion } from "./KnownTools.ts"
-import { currentPlatform, type ManagedTool, managedTools, type Platform } from "./ManagedTools.ts"
+import {
+  Cache,
+  Clock,
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Exit,
+  FileSystem,
+  Layer,
+  Option,
+  Path,
+  Result,
+  Schema,
+  Semaphore,
+  SemVer,
+  Stream
+} from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { currentPlatform, managedFolder, type ManagedTool, managedTools, type Platform } from "./ManagedTools.ts"
 import { ReleaseMirror } from "./ReleaseMirror.ts"
-import { type Tool, type ToolCandidate, toolExecutables, type ToolName, toolTitles } from "./Tool.ts"
+import { oldestVersions, type Tool, type ToolCandidate, toolExecutables, type ToolName, toolTitles } from "./Tool.ts"
 import type { DownloadSettings, ToolchainSettings } from "./ToolchainSettings.ts"
-import { downloadTool } from "./ToolDownload.ts"
-import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
-import { probeTool } from "./ToolProbe.ts"
+import { type DownloadRefusal, ToolBroken, ToolDownloadFailed, type ToolError, ToolMissing } from "./ToolErrors.ts"
 import { findOnPath } from "./ToolSearch.ts"
+import { extractExecutable } from "./ReleaseArchive.ts"
+import { verifySignature } from "./ReleaseSignature.ts"
+import { digestOf } from "./ReleaseSums.ts"
+import { createHash } from "node:crypto"
+import { devNull } from "node:os"
+import { patientCollector } from "./PatientCollector.ts"
+import { stat } from "node:fs/promises"
+import { hasProperty } from "effect/Predicate"
+import type { ToolIdentity } from "../../schema/records/Run.ts"
+
+const most = 32
+
+/**
+ * Differs after any change to the file, even one that preserves its date and size. Fails with the system's name for the error,
+ * such as `ENOENT`.
+ */
+const fileVersion = (path: string): Effect.Effect<string, string> =>
+  Effect.tryPromise({
+    try: () => stat(path, { bigint: true }),
+    catch: (error) => (hasProperty(error, "code") ? String(error.code) : "unknown")
+  }).pipe(Effect.map(({ ctimeNs, dev, ino, mtimeNs, size }) => [path, dev, ino, size, mtimeNs, ctimeNs].join(":")))
+
+const makeKnownTools = () => {
+  const known = new Map<string, ToolIdentity>()
+  return {
+    /** The executable's cached report about itself, or the result of `ask`. A failure is not cached. */
+    identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
+      const version = yield* Effect.option(fileVersion(path))
+      if (Option.isNone(version)) return yield* ask
+      const answer = known.get(version.value) ?? (yield* ask)
+      // Another caller may have started the tool in the meantime.
+      const found = known.get(version.value) ?? answer
+      // The cache keeps the most recently used entries, in order of last use.
+      known.delete(version.value)
+      known.set(version.value, found)
+      for (const oldest of known.keys()) {
+        if (known.size <= most) break
+        known.delete(oldest)
+      }
+      return found
+    })
+  }
+}
+
+/**
+ * The reports of this machine's tools about themselves, shared by all services in this process, because starting a tool takes
+ * longer than any other query of the machine.
+ */
+const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })
+
+const patience = "30 seconds"
+const longestAnswer = 65_536
+
+const VersionAnswer = Schema.fromJsonString(Schema.Struct({ terraform_version: Schema.String }))
+const decodeVersion = Schema.decodeUnknownOption(VersionAnswer)
+// OpenTofu's `-json` output uses Terraform's field names; only the plain output distinguishes the two.
+const firstLine = /^(OpenTofu|Terraform) v(\S+)$/m
+
+const broken = (path: string, message: string, remedy: string) => new ToolBroken({ path, message, remedy })
+
+const sha256OfFile = Effect.fnUntraced(function* (path: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const hash = createHash("sha256")
+  yield* Stream.runForEach(fileSystem.stream(path), (chunk) => Effect.sync(() => hash.update(chunk)))
+  return hash.digest("hex")
+})
+
+const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<string>) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(
+    ChildProcess.make(path, args, {
+      env: { ...patientCollector, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
+      extendEnv: false,
+      stdin: "ignore",
+      stderr: "ignore"
+    })
+  )
+  const text = yield* Stream.runFold(
+    Stream.decodeText(handle.stdout),
+    () => "",
+    (sofar, piece) => (sofar + piece).slice(0, longestAnswer)
+  )
+  return { exitCode: Number(yield* handle.exitCode), text }
+}, Effect.scoped)
+
+/** The plain output contains the tool's name, and both outputs agree on its version. */
+const askTool = Effect.fnUntraced(function* (path: string) {
+  const plain = yield* answer(path, ["version"])
+  const json = yield* answer(path, ["version", "-json"])
+  const [, title, version = ""] = firstLine.exec(plain.text) ?? []
+  const decoded = decodeVersion(json.text)
+  const agreed = Option.exists(decoded, (found) => found.terraform_version === version)
+  const name: ToolName | undefined =
+    title === toolTitles.opentofu ? "opentofu" : title === toolTitles.terraform ? "terraform" : undefined
+  if (plain.exitCode !== 0 || json.exitCode !== 0 || !agreed || name === undefined) {
+    const message = `${path} did not answer "version" as OpenTofu or Terraform does (exit codes ${plain.exitCode} and ${json.exitCode}).`
+    return yield* broken(path, message, "Reinstall the tool, or point SVC_TOOL at a working one.")
+  }
+  return { name, version }
+})
+
+/**
+ * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process has a cached result for
+ * the file. A managed file must first match the digest in its path. Fails with `ToolBroken`.
+ */
+const probeTool = Effect.fn("ToolProbe.probe")(
+  function* (candidate: ToolCandidate) {
+    const { path, origin, expected } = candidate
+    if (expected !== undefined) {
+      const digest = yield* sha256OfFile(path)
+      if (digest !== expected.sha256) {
+        const message = `The managed tool ${path} was changed: its SHA-256 is ${digest}, expected ${expected.sha256}.`
+        return yield* broken(path, message, "Find out who changed it, then delete its folder to have it fetched again.")
+      }
+    }
+    const { name, version } = yield* (yield* KnownTools).identityOf(path, askTool(path))
+    const parsed = Result.getOrUndefined(SemVer.parse(version))
+    const oldest = oldestVersions[name]
+    if (parsed === undefined || SemVer.isLessThan(parsed, SemVer.parseUnsafe(oldest))) {
+      const message = `${path} is ${toolTitles[name]} ${version}; the oldest supported version is ${oldest}.`
+      return yield* broken(path, message, `Install ${toolTitles[name]} ${oldest} or newer.`)
+    }
+    if (expected !== undefined && (name !== "opentofu" || version !== expected.version)) {
+      const message = `The managed tool ${path} is ${toolTitles[name]} ${version}, expected OpenTofu ${expected.version}.`
+      return yield* broken(path, message, "Delete its folder to have it fetched again.")
+    }
+    return { name, version, path, origin } satisfies Tool
+  },
+  (effect, { path }) =>
+    effect.pipe(
+      Effect.catchTag("PlatformError", (error) =>
+        broken(
+          path,
+          `${path} cannot be started (${error.reason._tag}).`,
+          "Check that the file exists and is executable."
+        )
+      ),
+      Effect.timeoutOrElse({
+        duration: patience,
+        orElse: () =>
+          broken(path, `${path} did not answer "version" within ${patience}.`, "Check what hangs: run it by hand.")
+      })
+    )
+)
+
+/**
+ * The record next to a managed tool that explains why svc trusts it. `keyFingerprint` is null if the operator set a digest
+ * instead.
+ */
+const DownloadReceipt = Schema.Struct({
+  version: Schema.String,
+  archive: Schema.String,
+  archiveSha256: Schema.String,
+  executableSha256: Schema.String,
+  keyFingerprint: Schema.NullOr(Schema.String),
+  fetchedAt: Schema.String
+})
+const encodeReceipt = Schema.encodeEffect(Schema.fromJsonString(DownloadReceipt))
+
+const refuse = (reason: typeof DownloadRefusal.Type, message: string, remedy: string) =>
+  new ToolDownloadFailed({ reason, message, remedy })
+
+const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
+  if (setting.includes("-----BEGIN")) return setting
+  const fileSystem = yield* FileSystem.FileSystem
+  return yield* fileSystem
+    .readFile(setting)
+    .pipe(
+      Effect.catchTag("PlatformError", () =>
+        refuse("key", `The trusted key file ${setting} cannot be read.`, "Correct SVC_TOOL_MIRROR_KEY.")
+      )
+    )
+})
+
+/** The trusted signing key: the operator's key, or else the project's own key, identified by its fingerprint. */
+const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
+  if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
+  const mirror = yield* ReleaseMirror
+  return { material: yield* mirror.small(officialKey.url), fingerprint: officialKey.fingerprint }
+})
+
+const signedDigest = Effect.fnUntraced(function* (
+  settings: DownloadSettings,
+  release: URL,
+  sumsFile: string,
+  archive: string
+) {
+  const mirror = yield* ReleaseMirror
+  const sums = yield* mirror.small(new URL(sumsFile, release))
+  const signature = yield* mirror.small(new URL(`${sumsFile}.gpgsig`, release))
+  const fingerprint = yield* verifySignature(sums, signature, yield* signingKey(settings))
+  return { fingerprint, digest: yield* digestOf(sums, archive) }
+})
+
+/**
+ * Fetches the release from the settings, verifies it, and stores it by the digest of its executable. It starts the executable
+ * only after the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
+ *
+ * Fails with `ToolDownloadFailed`.
+ */
+const downloadTool = Effect.fn("ToolDownload.download")(
+  function* (settings: DownloadSettings, tools: string, platform: Platform, newest: Option.Option<ManagedTool>) {
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const mirror = yield* ReleaseMirror
+    const { version, trustedKey, archiveSha256 } = settings
+
+    const floor = Option.match(newest, {
+      onNone: () => oldestVersions.opentofu,
+      onSome: (tool) => tool.expected.version
+    })
+    if (SemVer.isLessThan(SemVer.parseUnsafe(version), SemVer.parseUnsafe(floor))) {
+      const message = `OpenTofu ${version} is older than ${floor}, which was managed before or is the oldest supported.`
+      return yield* refuse("downgrade", message, "Set SVC_TOOL_VERSION to that version or a newer one.")
+    }
+
+    const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
+    const archive = `tofu_${version}_${platform.name}.tar.gz`
+
+    // With a digest from the operator, no signature is needed.
+    const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
+    const signed = yield* Effect.transposeOption(
+      isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()
+    )
+    const trusted = [...Option.toArray(archiveSha256), ...Option.toArray(Option.map(signed, ({ digest }) => digest))]
+
+    yield* fileSystem.makeDirectory(tools, { recursive: true, mode: 0o700 })
+    const scratch = yield* fileSystem.makeTempDirectoryScoped({ directory: tools, prefix: ".download-" })
+    const file = path.join(scratch, archive)
+    const fetched = yield* mirror.archive(new URL(archive, release), file)
+    if (trusted.some((digest) => digest !== fetched.sha256)) {
+      const message = `${archive} is not the released file: ${fetched.size} bytes with SHA-256 ${fetched.sha256}, expected ${trusted.join(" and ")}.`
+      return yield* refuse("checksum", message, "It was cut short or changed; check the mirror, then try again.")
+    }
+
+    const content = path.join(scratch, "content")
+    yield* fileSystem.makeDirectory(content)
+    const executable = yield* extractExecutable(file, content, platform.executable)
+    const tool = yield* probeTool({ path: executable, origin: "managed" }).pipe(
+      Effect.catchTag("ToolBroken", (error) => refuse("archive", error.message, error.remedy))
+    )
+    if (tool.name !== "opentofu" || tool.version !== version) {
+      const message = `The release ${version} of the mirror holds ${tool.name} ${tool.version}.`
+      return yield* refuse("downgrade", message, "Check that the mirror holds the release that it names.")
+    }
+
+    const sha256 = yield* sha256OfFile(executable)
+    const receipt = yield* encodeReceipt({
+      version,
+      archive,
+      archiveSha256: fetched.sha256,
+      executableSha256: sha256,
+      keyFingerprint: Option.getOrNull(Option.map(signed, ({ fingerprint }) => fingerprint)),
+      fetchedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
+    }).pipe(Effect.orDie)
+    yield* fileSystem.writeFileString(path.join(content, "receipt.json"), `${receipt}\n`, { mode: 0o444 })
+    yield* fileSystem.chmod(executable, 0o555)
+    yield* Effect.scoped(Effect.flatMap(fileSystem.open(executable), (opened) => opened.sync))
+
+    const folder = managedFolder(path, tools, version, platform, sha256)
+    yield* fileSystem.makeDirectory(path.dirname(folder), { recursive: true, mode: 0o700 })
+    // Another process may have stored the same content first; the folder's name is the content's digest.
+    if (!(yield* fileSystem.exists(folder))) yield* fileSystem.rename(content, folder)
+    yield* Effect.logInfo(`Downloaded OpenTofu ${version} and verified it`).pipe(
+      Effect.annotateLogs({ mirror: settings.mirror.href, sha256, folder })
+    )
+    const stored: ManagedTool = {
+      path: path.join(folder, platform.executable),
+      origin: "managed",
+      expected: { sha256, version }
+    }
+    return stored
+  },
+  Effect.scoped,
+  Effect.catchTag("PlatformError", (error) =>
+    refuse(
+      "storage",
+      `The downloaded tool cannot be stored in the data folder (${error.reason._tag}).`,
+      "Check the free space and the permissions of the data folder."
+    )
+  )
+)
 
 /** The exact version of the tool that applied a Capsule and must continue to, or that its execution profile requires. */
 export interface ToolRequirement {

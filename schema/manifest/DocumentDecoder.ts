@@ -1,7 +1,116 @@
-import { type Array as Arr, Result, Schema } from "effect"
+import { Array as Arr, Result, Schema, type SchemaAST, type SchemaIssue } from "effect"
 import { exceedsJsonLimits } from "../json/JsonValueBounds.ts"
-import { issueDiagnostics } from "./IssueDiagnostics.ts"
-import type { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
+import { type ManifestDiagnostic, ManifestDiagnosticCode, maxDiagnostics } from "./ManifestDiagnostic.ts"
+import { diagnosticPath, type DocumentPath } from "./DiagnosticPath.ts"
+
+interface Finding {
+  readonly path: DocumentPath
+  readonly code: ManifestDiagnosticCode
+  readonly message: string
+}
+
+const isCode = Schema.is(ManifestDiagnosticCode)
+
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (ast._tag === "Literal") return [JSON.stringify(ast.literal)]
+  return ast._tag === "Union" ? ast.types.flatMap(literalsOf) : []
+}
+
+const describeType = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "Objects":
+      return "an object"
+    case "Arrays":
+      return "an array"
+    case "String":
+      return "a string"
+    case "Boolean":
+      return "a boolean"
+    case "Number":
+      return "a number"
+    default:
+      return "another type"
+  }
+}
+
+const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
+  const literals = literalsOf(ast)
+  return literals.length > 0
+    ? {
+        path,
+        code: "invalid_value",
+        message: `Expected ${literals.length > 1 ? "one of " : ""}${literals.join(", ")}.`
+      }
+    : { path, code: "wrong_type", message: `Expected ${describeType(ast)}.` }
+}
+
+/** For a union whose discriminator matches no member: reports the discriminator and its values if the members share one. */
+const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
+  if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)
+  const values = new Map<PropertyKey, ReadonlyArray<string>>()
+  for (const member of ast.types) {
+    if (member._tag !== "Objects") continue
+    for (const property of member.propertySignatures) {
+      values.set(property.name, [...(values.get(property.name) ?? []), ...literalsOf(property.type)])
+    }
+  }
+  const discriminator = [...values].find(([, literals]) => literals.length === ast.types.length)
+  if (discriminator === undefined)
+    return { path, code: "invalid_value", message: "Expected one of the known variants." }
+  const [name, literals] = discriminator
+  return {
+    path: [...path, name],
+    code: "invalid_value",
+    message: `Expected ${String(name)} to be one of ${literals.join(", ")}.`
+  }
+}
+
+const collect = (issue: SchemaIssue.Issue, path: DocumentPath, findings: Array<Finding>): void => {
+  switch (issue._tag) {
+    case "Pointer":
+      return collect(issue.issue, [...path, ...issue.path], findings)
+    case "Composite":
+      return issue.issues.forEach((inner) => collect(inner, path, findings))
+    case "AnyOf":
+      if (issue.issues.length === 0) findings.push(noVariant(issue.ast, path))
+      return issue.issues.forEach((inner) => collect(inner, path, findings))
+    case "Encoding":
+      return collect(issue.issue, path, findings)
+    case "Filter": {
+      const { diagnosticCode, expected } = issue.filter.annotations ?? {}
+      // A filter without its own code (such as a filter on the names of a record) is reported through the issues inside it.
+      if (!isCode(diagnosticCode)) return collect(issue.issue, path, findings)
+      findings.push({ path, code: diagnosticCode, message: `Expected ${expected ?? "another value"}.` })
+      return
+    }
+    case "MissingKey":
+      findings.push({ path, code: "missing_field", message: "This field is required." })
+      return
+    case "UnexpectedKey":
+      findings.push({ path, code: "unknown_field", message: "This version has no such field; remove it." })
+      return
+    case "InvalidType":
+      findings.push(mismatch(issue.ast, path))
+      return
+    case "InvalidValue":
+    case "Forbidden":
+    case "OneOf":
+      findings.push({ path, code: "invalid_value", message: "Expected another value." })
+      return
+  }
+}
+
+const unnamed: Finding = { path: [], code: "invalid_value", message: "Expected another document." }
+
+const show = ({ code, message, path }: Finding): ManifestDiagnostic => ({ path: diagnosticPath(path), code, message })
+
+/** Converts a schema's findings into at most `maxDiagnostics` diagnostics, none of which contains a value. */
+const issueDiagnostics = (issue: SchemaIssue.Issue): Arr.NonEmptyReadonlyArray<ManifestDiagnostic> => {
+  const findings: Array<Finding> = []
+  collect(issue, [], findings)
+  const shown = findings.slice(0, maxDiagnostics).map(show)
+  return Arr.isReadonlyArrayNonEmpty(shown) ? shown : [show(unnamed)]
+}
 
 /**
  * Beyond this size only the first fault is reported, so that a hostile document cannot make the report arbitrarily

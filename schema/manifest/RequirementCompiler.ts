@@ -6,12 +6,27 @@ import type { VariableFacts } from "./ModuleFacts.ts"
 import type { OperatorPolicy } from "./OperatorPolicy.ts"
 import type { ManifestVersion } from "./RepositoryManifest.ts"
 import {
-  deliveryTargets,
   type DeliveryTarget,
+  deliveryTargets,
   type OidcRequirement,
   type RequirementDeclaration
 } from "./RequirementDeclaration.ts"
-import { isReservedBinding } from "./ReservedBindings.ts"
+
+const reservedNames = new Set(
+  "PATH HOME SHELL USER LOGNAME PWD OLDPWD TMPDIR TEMP TMP HOSTNAME IFS ENV BASH_ENV CDPATH PYTHONPATH PERL5LIB RUBYOPT".split(
+    " "
+  )
+)
+
+const reservedPrefixes = ["SVC_", "TF_", "TOFU_", "OPENTOFU_", "LD_", "DYLD_", "GIT_", "SSH_", "BUN_", "NODE_", "NPM_"]
+
+/** Names with a meaning to the host, the toolchain or a process loader; no repository may claim them. */
+const isReservedBinding = (name: string): boolean => {
+  const upper = name.toUpperCase()
+  return (
+    reservedNames.has(upper) || upper.endsWith("_PROXY") || reservedPrefixes.some((prefix) => upper.startsWith(prefix))
+  )
+}
 
 const defaultSecretBytes = 32
 

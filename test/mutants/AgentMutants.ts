@@ -35,7 +35,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a torn entry is cut",
-    file: "runner/agent/SpoolFile.ts",
+    file: "runner/agent/Spool.ts",
     text: "line.slice(0, checksumDigits) === checksum(text) ? decodeEntry(text) : Option.none()",
     broken: "decodeEntry(text)",
     test: spoolTest

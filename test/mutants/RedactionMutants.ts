@@ -29,21 +29,21 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "redaction: lines are read on over their breaks",
-    file: "runner/redaction/LineText.ts",
+    file: "runner/redaction/TextScanner.ts",
     text: "if (!this.#isJoined && open < position)",
     broken: "if (position < 0)",
     test: redactionLines
   },
   {
     name: "redaction: dumps are read by their columns",
-    file: "runner/redaction/LineText.ts",
+    file: "runner/redaction/TextScanner.ts",
     text: `    this.#dump.line(`,
     broken: `    if (first.position < 0) this.#dump.line(`,
     test: redactionLines
   },
   {
     name: "redaction: a provisioner is one text over its messages",
-    file: "runner/execution/MessageReader.ts",
+    file: "runner/execution/ToolRun.ts",
     text: "key: provisionerKey(message.address, message.provisioner), text",
     broken: "key: Math.random().toString(), text",
     test: provisionerOutput

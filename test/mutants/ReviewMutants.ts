@@ -52,7 +52,7 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/running/execution/ApplySettlement.ts", "test/actors/commands/capsule/OutputPrivacy.test.ts", {
     "outputs: the apply follows its plan": ["const result = { ...judged, outputs }", "const result = judged"]
   }),
-  ...guardsOf("runner/execution/PlanExecution.ts", "test/runner/execution/PlanWithTool.test.ts", {
+  ...guardsOf("runner/execution/ModuleRunner.ts", "test/runner/execution/PlanWithTool.test.ts", {
     "outputs: an earlier value keeps none private": [
       "unmarkedOutputs(session.base, (name) => isDeclaredSensitive(document, name) === false)",
       "new Set<string>()"

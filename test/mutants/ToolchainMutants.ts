@@ -7,7 +7,7 @@ const signatureFile = "runner/toolchain/OpenPgp.ts"
 export const toolchainMutants: ReadonlyArray<Mutant> = [
   {
     name: "known tools: a file that changed unnoticeably",
-    file: "runner/toolchain/KnownTools.ts",
+    file: "runner/toolchain/Toolchain.ts",
     text: "mtimeNs, ctimeNs].join",
     broken: "mtimeNs, String(ctimeNs).length].join",
     test: "test/runner/toolchain/Toolchain.test.ts"
