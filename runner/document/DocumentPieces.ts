@@ -6,7 +6,7 @@ export type DocumentPiece =
   | { readonly kind: "members"; readonly members: ReadonlyArray<readonly [string, unknown]> }
   | { readonly kind: "close" }
 
-/** Weight of a piece: one for each value, and one for this many characters. The receiver copies a piece in a few milliseconds. */
+/** Weight of a piece: one for each value, and one for this many characters or bytes. The receiver copies a piece in a few milliseconds. */
 const heaviestPiece = 10_000
 const charactersOfOne = 64
 
@@ -18,6 +18,7 @@ const weightOf = (root: unknown, most: number): number => {
     const value = open.pop()
     weight += 1
     if (typeof value === "string") weight += value.length / charactersOfOne
+    else if (ArrayBuffer.isView(value)) weight += value.byteLength / charactersOfOne
     else if (Array.isArray(value)) {
       if (value.length > most) return most + 1
       for (const item of value) open.push(item)
@@ -31,7 +32,8 @@ const weightOf = (root: unknown, most: number): number => {
   return weight
 }
 
-const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null
+const isContainer = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
 
 function* piecesWithin(container: object): Generator<DocumentPiece> {
   const isArray = Array.isArray(container)
@@ -70,10 +72,34 @@ export function* piecesOf(value: unknown): Generator<DocumentPiece> {
   yield { kind: "close" }
 }
 
+const membersOf = (piece: DocumentPiece): ReadonlyArray<unknown> => {
+  switch (piece.kind) {
+    case "whole":
+      return [piece.value]
+    case "items":
+      return piece.items
+    case "members":
+      return piece.members.map(([, member]) => member)
+    default:
+      return []
+  }
+}
+
+/** The memory of long bytes in a piece, which are in no other value: it is moved to another thread instead of copied. */
+export const movedWith = (piece: DocumentPiece): ReadonlyArray<ArrayBuffer> =>
+  membersOf(piece).flatMap((value) =>
+    value instanceof Uint8Array &&
+    value.buffer instanceof ArrayBuffer &&
+    value.byteLength === value.buffer.byteLength &&
+    value.byteLength > 0
+      ? [value.buffer]
+      : []
+  )
+
 type Container = Array<unknown> | Record<string, unknown>
 
 /** Defines an own property under any name, including `__proto__`. */
-const define = (target: Record<string, unknown>, key: string, value: unknown): void => {
+export const defineMember = (target: Record<string, unknown>, key: string, value: unknown): void => {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
@@ -95,7 +121,7 @@ export class DocumentAssembly {
         const opened: Container = piece.isArray ? [] : {}
         if (around === undefined) this.value = opened
         else if (Array.isArray(around)) around.push(opened)
-        else define(around, piece.key ?? "", opened)
+        else defineMember(around, piece.key ?? "", opened)
         this.#open.push(opened)
         return
       }
@@ -104,7 +130,7 @@ export class DocumentAssembly {
         return
       case "members":
         if (around !== undefined && !Array.isArray(around)) {
-          for (const [key, member] of piece.members) define(around, key, member)
+          for (const [key, member] of piece.members) defineMember(around, key, member)
         }
     }
   }

@@ -3,19 +3,30 @@ import { decodeJson } from "../../schema/json/JsonDocument.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
 import { JsonScanner } from "../../schema/json/JsonScanner.ts"
+import { JobResult } from "../agent/JobResult.ts"
+import { receivedResult } from "../agent/ReceivedResult.ts"
 import { textsIn } from "../execution/DocumentTexts.ts"
 import { withExactNumbers, withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 import { PlanDocument } from "../execution/PlanDocument.ts"
 import { ProviderSchemas } from "../execution/ProviderSchemas.ts"
-import type { StateOutput } from "../execution/RunOutcome.ts"
+import type { RunnerFailure } from "../execution/RunnerFailure.ts"
+import { LeftOver, type StateOutput } from "../execution/RunOutcome.ts"
 import { Instance, Outputs, Resource } from "../execution/StateDocument.ts"
 import { parseState, type StateFile } from "../execution/StateFile.ts"
 import { isWholeState } from "../execution/StateScan.ts"
+import { type Unwrapped, unwrapSecrets } from "./UnwrappedSecrets.ts"
 
 /** A state file as it passes between threads: values of Outputs are not wrapped. */
 export type PlainStateFile = Omit<StateFile, "outputs"> & {
   readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
 }
+
+/** How a job ended, as it passes between threads: an error does not keep its fields there. */
+export type PlainJobResult =
+  | Exclude<JobResult, { readonly status: "failed" }>
+  | (Omit<Extract<JobResult, { readonly status: "failed" }>, "failure"> & {
+      readonly failure: Pick<RunnerFailure, "diagnostics" | "message" | "phase" | "reason" | "sandboxKilled">
+    })
 
 /** The result type for each kind of document. */
 export interface DocumentContents {
@@ -30,6 +41,10 @@ export interface DocumentContents {
   /** The Outputs that the tool prints, or the Outputs in a state. */
   readonly outputs: typeof Outputs.Type
   readonly providers: ProviderSchemas
+  /** What an agent reports about a job, with its messages sanitised again. */
+  readonly jobResult: Unwrapped<PlainJobResult>
+  /** What an agent kept from an apply. */
+  readonly leftOver: Unwrapped<LeftOver>
   /** Each string, number and key; numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>
 }
@@ -88,6 +103,28 @@ const state = (bytes: Uint8Array): Result.Result<PlainStateFile, JsonRefusal> =>
       )
     : Result.fail(unreadable())
 
+const decodeJobResult = Schema.decodeUnknownResult(JobResult)
+const decodeLeftOver = Schema.decodeUnknownResult(LeftOver)
+
+const plainResult = (result: JobResult): PlainJobResult => {
+  if (result.status !== "failed") return result
+  const { diagnostics, message, phase, reason, sandboxKilled } = result.failure
+  return { ...result, failure: { diagnostics, message, phase, reason, sandboxKilled } }
+}
+
+const jobResult = (bytes: Uint8Array, limits: JsonLimits) =>
+  Result.flatMap(decodeJson(bytes, limits), (document) =>
+    Result.mapBoth(decodeJobResult(document), {
+      onFailure: () => unreadable(),
+      onSuccess: (result) => unwrapSecrets(plainResult(receivedResult(result)))
+    })
+  )
+
+const leftOver = (bytes: Uint8Array, limits: JsonLimits) =>
+  Result.flatMap(decodeJson(bytes, limits), (document) =>
+    Result.mapBoth(decodeLeftOver(document), { onFailure: () => unreadable(), onSuccess: unwrapSecrets })
+  )
+
 type Readings = {
   readonly [K in DocumentKind]: (
     bytes: Uint8Array,
@@ -107,5 +144,7 @@ export const documentReadings: Readings = {
   instance: fromTool(Instance),
   outputs: fromTool(Outputs),
   providers: fromTool(ProviderSchemas),
+  jobResult,
+  leftOver,
   texts
 }

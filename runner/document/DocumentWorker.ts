@@ -3,11 +3,12 @@ import { parentPort } from "node:worker_threads"
 import { Result } from "effect"
 import type { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
 import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
-import { type DocumentPiece, piecesOf } from "./DocumentPieces.ts"
+import { type DocumentPiece, movedWith, piecesOf } from "./DocumentPieces.ts"
 import { documentReadings } from "./DocumentReadings.ts"
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-const answer = (message: DocumentAnswer) => parentPort?.postMessage(message)
+const answer = (message: DocumentAnswer) =>
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(message, message.kind === "piece" ? [...movedWith(message.piece)] : [])
 
 let pieces: Iterator<DocumentPiece> | undefined
 

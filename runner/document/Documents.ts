@@ -2,13 +2,23 @@ import { Worker } from "node:worker_threads"
 import { Effect, Option, Redacted, Result, Semaphore } from "effect"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
+import type { JobResult } from "../agent/JobResult.ts"
+import { RunnerFailure } from "../execution/RunnerFailure.ts"
+import type { LeftOver } from "../execution/RunOutcome.ts"
 import type { StateFile } from "../execution/StateFile.ts"
 import { moduleBeside } from "../thread/ModuleLocation.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import type { DocumentAnswer, DocumentRequest } from "./DocumentMessage.ts"
 import { DocumentAssembly } from "./DocumentPieces.ts"
-import { type DocumentContents, type DocumentKind, documentLimits, documentReadings } from "./DocumentReadings.ts"
+import {
+  agentDocumentLimits,
+  type DocumentContents,
+  type DocumentKind,
+  documentLimits,
+  documentReadings
+} from "./DocumentReadings.ts"
+import { wrapSecrets } from "./UnwrappedSecrets.ts"
 
 /**
  * The longest document that is read on the thread that answers requests. Reading a document of this length takes a few
@@ -130,3 +140,13 @@ export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
     outputs: outputs?.map((output) => ({ ...output, value: Redacted.make(output.value) }))
   })
 })
+
+/** What an agent reports about a job, with its messages sanitised again. */
+export const readJobResult = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.Return<JobResult, JsonRefusal> {
+  const result = yield* Effect.flatMap(readDocument("jobResult", bytes, agentDocumentLimits), wrapSecrets)
+  return result.status === "failed" ? { ...result, failure: new RunnerFailure(result.failure) } : result
+})
+
+/** What an agent kept from an apply. */
+export const readLeftOver = (bytes: Uint8Array): Effect.Effect<LeftOver, JsonRefusal> =>
+  Effect.flatMap(readDocument("leftOver", bytes, agentDocumentLimits), wrapSecrets)

@@ -1,11 +1,35 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
+import { Effect } from "effect"
 import { fileOperation } from "./RunFiles.ts"
 
 /** `sha256:` and 64 hex digits. */
 export const sha256 = (content: string | Uint8Array): string =>
   `sha256:${createHash("sha256").update(content).digest("hex")}`
+
+const bytesAtOnce = 1024 * 1024
+const known = new WeakMap<Uint8Array, string>()
+
+const digestInPieces = Effect.fnUntraced(function* (content: Uint8Array) {
+  const hash = createHash("sha256")
+  for (let at = 0; at < content.length; at += bytesAtOnce) {
+    hash.update(content.subarray(at, at + bytesAtOnce))
+    yield* Effect.yieldNow
+  }
+  return `sha256:${hash.digest("hex")}`
+})
+
+/**
+ * The digest of long bytes that do not change. Others get their turn meanwhile. Asked again while the bytes are in memory, it
+ * takes no time.
+ */
+export const sha256OfLong = (content: Uint8Array): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const before = known.get(content)
+    if (before !== undefined) return Effect.succeed(before)
+    return Effect.tap(digestInPieces(content), (digest) => Effect.sync(() => known.set(content, digest)))
+  })
 
 export const sha256OfFile = (path: string, doing: string) =>
   fileOperation(doing, async () => {

@@ -16,6 +16,27 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: "test/src/http/RequestTurns.test.ts"
   },
   {
+    name: "bounds: a left-over state is read before the transaction",
+    file: "actors/ledger/state/LeftOverStates.ts",
+    text: `, outsideTransaction("A left-over state is read"))`,
+    broken: ")",
+    test: "test/actors/ledger/state/LeftOverStates.test.ts"
+  },
+  {
+    name: "what was saved of an apply while it was read",
+    file: "actors/running/execution/ApplySettlement.ts",
+    text: "(yield* checkpoints.stored(runId)) !== read.stored",
+    broken: "(yield* checkpoints.stored(runId)) === null",
+    test: "test/actors/running/execution/Settlements.test.ts"
+  },
+  {
+    name: "bounds: no body is too long for the main thread",
+    file: "src/http/RequestBody.ts",
+    text: "  maxBytes: longestReadHere,",
+    broken: "  maxBytes: 8 * longestReadHere,",
+    test: "test/src/http/Perimeter.test.ts"
+  },
+  {
     name: "bounds: files without contents on the disk",
     file: "runner/sandbox/limits/FolderSize.ts",
     text: "kibibytes * 1024 + files * bytesOfFile",

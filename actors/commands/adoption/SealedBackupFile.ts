@@ -69,7 +69,7 @@ const capsulesOf = Effect.fnUntraced(function* (archive: Uint8Array, digest: str
     Effect.mapError(Effect.fromOption(found), damaged)
   )
   const document = yield* archiveDocument(contents)
-  const capsules = Option.flatMap(document, capsulesInDocument)
+  const capsules = yield* capsulesInDocument(document)
   if (Option.isSome(capsules)) return capsules.value
   const format = formatOf(Option.getOrUndefined(document))
   return format === undefined || format === formats.archive

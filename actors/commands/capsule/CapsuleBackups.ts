@@ -68,7 +68,7 @@ export class CapsuleBackups extends Context.Service<
         const contents = yield* archiveContents(yield* backups.open(id))
         if (Option.isNone(contents)) return yield* unreadable
         const document = yield* archiveDocument(contents.value)
-        const capsules = Option.flatMap(document, capsulesInDocument)
+        const capsules = yield* capsulesInDocument(document)
         if (Option.isNone(capsules)) return yield* unreadable
         return { text: new TextDecoder().decode(contents.value), capsules: capsules.value }
       })

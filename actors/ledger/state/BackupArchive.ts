@@ -1,6 +1,7 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import { Effect, Option, Schema } from "effect"
+import { isObject } from "effect/Predicate"
 import { readDocument } from "../../../runner/document/Documents.ts"
 import {
   CapsuleId,
@@ -30,27 +31,43 @@ const capsuleColumns = {
 }
 export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 
-const AnyRow = Schema.Record(Schema.String, Schema.Unknown)
+/** Each row is read on its own, see below. */
+const AnyRows = Schema.Array(Schema.Unknown)
 
 /** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
 const Archive = Schema.Struct({
   format: Schema.Literal("svc.backup/v1"),
-  capsules: Schema.Array(AnyRow),
-  stateVersions: Schema.Array(AnyRow),
-  outputs: Schema.Array(AnyRow),
-  generatedSecrets: Schema.optionalKey(Schema.Array(AnyRow))
+  capsules: AnyRows,
+  stateVersions: AnyRows,
+  outputs: AnyRows,
+  generatedSecrets: Schema.optionalKey(AnyRows)
 })
 const decodeArchive = Schema.decodeUnknownOption(Archive)
 /** Larger than any archive in a file of the permitted size, unless the archive was crafted to exhaust memory. */
 const mostArchiveBytes = 512 * 1024 * 1024
 const inflate = promisify(gunzip)
 
-/** Rows with these columns. A column that did not exist when a row was archived reads as null. */
+/** So many rows are read in a few milliseconds. */
+const rowsAtOnce = 200
+
+/**
+ * Rows with these columns, read a few at a time: others get their turn in between. A column that did not exist when a row was
+ * archived reads as null.
+ */
 const rowsOf = <const C extends Columns>(columns: C) => {
   const names = Object.keys(columns)
   const decode = Schema.decodeUnknownOption(Schema.Array(Schema.Struct(columns)))
-  return (rows: ReadonlyArray<typeof AnyRow.Type>) =>
-    decode(rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null]))))
+  return Effect.fnUntraced(function* (rows: typeof AnyRows.Type) {
+    const read: Array<ReturnType<typeof decode>> = []
+    for (let at = 0; at < rows.length; at += rowsAtOnce) {
+      const some = rows.slice(at, at + rowsAtOnce).filter(isObject)
+      const isWhole = some.length === Math.min(rowsAtOnce, rows.length - at)
+      const named = some.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null])))
+      read.push(isWhole ? decode(named) : Option.none())
+      yield* Effect.yieldNow
+    }
+    return Option.map(Option.all(read), (parts) => parts.flat())
+  })
 }
 const archivedCapsules = rowsOf(capsuleColumns)
 const archivedVersions = rowsOf(StateVersionRow.columns)
@@ -89,25 +106,43 @@ export const archiveContents = (
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {
   const contents = yield* archiveContents(archive)
   const document = Option.isNone(contents) ? Option.none() : yield* archiveDocument(contents.value)
-  return Option.flatMap(document, capsulesInDocument)
+  return yield* capsulesInDocument(document)
 })
 
 /** The document in an archive; `none` if the bytes are no JSON. */
 export const archiveDocument = (contents: Uint8Array): Effect.Effect<Option.Option<Schema.Json>> =>
   Effect.option(readDocument("json", contents))
 
-/** The Capsules of an archive, from its document. */
-export const capsulesInDocument = (document: Schema.Json): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
-  Option.gen(function* () {
-    const content = yield* decodeArchive(document)
-    const capsules = yield* archivedCapsules(content.capsules)
-    const versions = yield* archivedVersions(content.stateVersions)
-    const outputs = yield* archivedOutputs(content.outputs)
-    const generated = yield* archivedSecrets(content.generatedSecrets ?? [])
+/** The rows by the text that `of` takes from them. */
+const grouped = <Row>(rows: ReadonlyArray<Row>, of: (row: Row) => string): ReadonlyMap<string, ReadonlyArray<Row>> => {
+  const groups = new Map<string, Array<Row>>()
+  for (const row of rows) {
+    const group = groups.get(of(row))
+    if (group === undefined) groups.set(of(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** The Capsules of an archive, from its document; `none` when this release cannot read it. */
+export const capsulesInDocument = Effect.fnUntraced(function* (document: Option.Option<Schema.Json>) {
+  const content = Option.getOrUndefined(Option.flatMap(document, decodeArchive))
+  if (content === undefined) return Option.none<ReadonlyArray<CapsuleInBackup>>()
+  const rows = Option.all({
+    capsules: yield* archivedCapsules(content.capsules),
+    versions: yield* archivedVersions(content.stateVersions),
+    outputs: yield* archivedOutputs(content.outputs),
+    generated: yield* archivedSecrets(content.generatedSecrets ?? [])
+  })
+  return Option.map(rows, ({ capsules, generated, outputs, versions }): ReadonlyArray<CapsuleInBackup> => {
+    const byId = grouped(versions, ({ id }) => id)
+    const ofState = grouped(outputs, ({ state_version_id }) => state_version_id)
+    const ofCapsule = grouped(generated, ({ capsule_id }) => capsule_id)
     return capsules.map((capsule) => ({
       capsule,
-      version: versions.find(({ id }) => id === capsule.current_state_version_id),
-      outputs: outputs.filter(({ state_version_id }) => state_version_id === capsule.current_state_version_id),
-      generated: generated.filter(({ capsule_id }) => capsule_id === capsule.id)
+      version: byId.get(capsule.current_state_version_id ?? "")?.[0],
+      outputs: ofState.get(capsule.current_state_version_id ?? "") ?? [],
+      generated: ofCapsule.get(capsule.id) ?? []
     }))
   })
+})

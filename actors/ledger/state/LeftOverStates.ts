@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
-import { scanState } from "../../../runner/execution/StateScan.ts"
+import { sha256OfLong } from "../../../runner/execution/Digest.ts"
+import { type ScannedState, scanState } from "../../../runner/execution/StateScan.ts"
+import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
 import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
@@ -14,6 +15,14 @@ import { orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { LeftOverStateRow } from "./LeftOverStateRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
+
+/** A state that is kept, as it was read from its beginning to its end. */
+export interface ReadLeftOver {
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly digest: string
+  /** `undefined` for bytes that are no state. */
+  readonly scanned: ScannedState | undefined
+}
 
 /** A state that a settlement did not accept, and the Capsule's position afterwards. */
 export interface NewLeftOverState {
@@ -27,7 +36,7 @@ export interface NewLeftOverState {
   }
   readonly runId: RunId
   readonly reason: LeftOverReason | undefined
-  readonly state: Redacted.Redacted<Uint8Array>
+  readonly left: ReadLeftOver
   /** What the settlement accepted instead, if anything. */
   readonly settled: { readonly id: StateVersionId } | undefined
   /** The secret inputs of the apply; `undefined` when unknown. */
@@ -65,6 +74,8 @@ interface Decision {
 export class LeftOverStates extends Context.Service<
   LeftOverStates,
   {
+    /** Before the transaction of `keep`. Takes as long as the state is large. */
+    readonly read: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<ReadLeftOver>
     /** In the caller's transaction. */
     readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
     readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
@@ -90,10 +101,17 @@ export class LeftOverStates extends Context.Service<
       const vault = yield* Vault
       const checkpoints = yield* RunCheckpoints
 
-      const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
-        const { build, capsule, part = "state", reason, runId, secrets, settled, state } = leftOver
+      const read = Effect.fn("LeftOverStates.read")(function* (
+        state: Redacted.Redacted<Uint8Array>
+      ): Effect.fn.Return<ReadLeftOver> {
         const bytes = Redacted.value(state)
-        const read = Option.getOrUndefined(yield* scanState(bytes))
+        const scanned = Option.getOrUndefined(yield* scanState(bytes))
+        return { state, digest: yield* sha256OfLong(bytes), scanned }
+      }, outsideTransaction("A left-over state is read"))
+
+      const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
+        const { build, capsule, left, part = "state", reason, runId, secrets, settled } = leftOver
+        const { digest, scanned, state } = left
         const row = { id: derivedId(LeftOverStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
         const at = { ...row, workspace_id: capsule.workspace_id }
         yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {
@@ -101,11 +119,11 @@ export class LeftOverStates extends Context.Service<
           capsule_id: capsule.id,
           run_id: runId,
           reason: reason ?? "unknown",
-          digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}`,
-          size_bytes: bytes.length,
-          lineage: read?.lineage ?? null,
-          serial: read?.serial ?? null,
-          resource_count: read?.resourceCount ?? null,
+          digest,
+          size_bytes: Redacted.value(state).length,
+          lineage: scanned?.lineage ?? null,
+          serial: scanned?.serial ?? null,
+          resource_count: scanned?.resourceCount ?? null,
           state: yield* vault.seal(place(at, "state"), state),
           sealed_secrets:
             secrets === undefined ? null : yield* vault.seal(place(at, "sealed_secrets"), secretsText(secrets)),
@@ -150,26 +168,30 @@ export class LeftOverStates extends Context.Service<
         return decided.length === 1
       }, Effect.orDie)
 
-      const takeOverOne = Effect.fnUntraced(function* (kept: KeptCheckpoint) {
-        const state = yield* checkpoints.load(kept.workspace_id, kept.run_id)
-        if (Option.isNone(state)) return
-        yield* keep({
-          capsule: {
-            id: kept.capsule_id,
-            workspace_id: kept.workspace_id,
-            current_state_version_id: kept.state_version_id,
-            current_state_generation: kept.generation,
-            execution_authority_epoch: kept.execution_authority_epoch
-          },
-          runId: kept.run_id,
-          reason: undefined,
-          state: state.value,
-          settled: undefined,
-          secrets: undefined,
-          build: undefined
-        })
-        yield* checkpoints.drop(kept.run_id)
-      })
+      const takeOverOne = Effect.fnUntraced(
+        function* (kept: KeptCheckpoint) {
+          const state = yield* checkpoints.load(kept.workspace_id, kept.run_id)
+          if (Option.isNone(state)) return
+          const left = yield* read(state.value)
+          // The Run has ended, so its checkpoint does not change any more.
+          yield* keep({
+            capsule: {
+              id: kept.capsule_id,
+              workspace_id: kept.workspace_id,
+              current_state_version_id: kept.state_version_id,
+              current_state_generation: kept.generation,
+              execution_authority_epoch: kept.execution_authority_epoch
+            },
+            runId: kept.run_id,
+            reason: undefined,
+            left,
+            settled: undefined,
+            secrets: undefined,
+            build: undefined
+          }).pipe(Effect.andThen(checkpoints.drop(kept.run_id)), transaction(sql))
+        },
+        orOnIntegrityFault(() => Effect.void)
+      )
 
       const takeOver = Effect.gen(function* () {
         const kept = yield* KeptCheckpoint.rows(sql)`SELECT r.id AS run_id, r.workspace_id, r.capsule_id,
@@ -178,15 +200,10 @@ export class LeftOverStates extends Context.Service<
           COALESCE(r.execution_authority_epoch, 0) AS execution_authority_epoch
           FROM run_checkpoints k JOIN runs r ON r.id = k.run_id LEFT JOIN state_versions v ON v.id = r.state_version_id
           WHERE r.status IN ('succeeded', 'failed', 'cancelled') AND r.capsule_id IS NOT NULL ORDER BY r.id`
-        for (const one of kept) {
-          yield* takeOverOne(one).pipe(
-            transaction(sql),
-            orOnIntegrityFault(() => Effect.void)
-          )
-        }
+        for (const one of kept) yield* takeOverOne(one)
       }).pipe(Effect.orDie, Effect.withSpan("LeftOverStates.takeOver"))
 
-      return LeftOverStates.of({ keep, find, open, secrets, adopted, discarded, takeOver })
+      return LeftOverStates.of({ read, keep, find, open, secrets, adopted, discarded, takeOver })
     })
   )
 }

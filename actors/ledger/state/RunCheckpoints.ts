@@ -35,6 +35,8 @@ export class RunCheckpoints extends Context.Service<
       workspaceId: WorkspaceId,
       runId: RunId
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    /** What is stored of a saved state, or `undefined`. Every state that is saved is stored differently. */
+    readonly stored: (runId: RunId) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/state/RunCheckpoints") {
@@ -57,16 +59,20 @@ export class RunCheckpoints extends Context.Service<
         yield* changedUnder(hold, Effect.orDie(saved))
       })
 
-      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: WorkspaceId, runId: RunId) {
+      const stored = Effect.fnUntraced(function* (runId: RunId) {
         const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
-        const row = rows[0]
-        return row === undefined ? Option.none() : yield* vault.openStored(place(workspaceId, runId), row.state)
+        return rows[0]?.state
+      }, Effect.orDie)
+
+      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: WorkspaceId, runId: RunId) {
+        const state = yield* stored(runId)
+        return state === undefined ? Option.none() : yield* vault.openStored(place(workspaceId, runId), state)
       }, Effect.orDie)
 
       const drop = (runId: RunId) =>
         sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
 
-      return RunCheckpoints.of({ save, load, drop })
+      return RunCheckpoints.of({ save, load, stored, drop })
     })
   )
 }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { sha256OfLong } from "../../../runner/execution/Digest.ts"
 import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import {
@@ -167,7 +167,7 @@ export class StateVersions extends Context.Service<
       const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
         const id = stateVersionIdOf(version.leftOverStateId ?? version.stateUploadId ?? version.runId)
         const bytes = Redacted.value(version.state)
-        const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+        const digest = yield* sha256OfLong(bytes)
         const createdAt = yield* now
         const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
         yield* sql`INSERT INTO state_versions ${StateVersionRow.values(sql, {
@@ -254,7 +254,7 @@ export class StateVersions extends Context.Service<
       }, Effect.orDie)
 
       return StateVersions.of({
-        prepare: index.prepare,
+        prepare: (version) => Effect.andThen(sha256OfLong(Redacted.value(version.state)), index.prepare(version)),
         insert,
         find,
         open,

@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { agentDocumentLimits } from "../../../runner/document/DocumentReadings.ts"
-import { readDocument } from "../../../runner/document/Documents.ts"
-import { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import { readLeftOver } from "../../../runner/document/Documents.ts"
+import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
@@ -15,7 +14,7 @@ import { derivedId, now } from "../../base/Identity.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
-import { LeftOverStates } from "../../ledger/state/LeftOverStates.ts"
+import { LeftOverStates, type ReadLeftOver } from "../../ledger/state/LeftOverStates.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
@@ -23,8 +22,6 @@ import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.t
 
 /** The number of different hand-ins of one Run. An agent makes one, and another when it could not read the answer. */
 export const mostHandIns = 8
-
-const decodeLeftOver = Schema.decodeUnknownEffect(LeftOver)
 
 const Worked = rowShape({ worked: Schema.Int })
 
@@ -76,10 +73,10 @@ export class AgentEvidence extends Context.Service<
       const keepState = Effect.fnUntraced(function* (
         run: RunRow,
         part: string,
-        state: LeftOver["state"],
+        left: ReadLeftOver | undefined,
         reason: LeftOverReason
       ) {
-        if (state === undefined || run.capsule_id === null) return null
+        if (left === undefined || run.capsule_id === null) return null
         const [settled] = yield* Effect.orDie(Settled.rows(
           sql
         )`SELECT COALESCE(r.state_version_id, r.base_state_version_id)
@@ -95,7 +92,7 @@ export class AgentEvidence extends Context.Service<
           },
           runId: run.id,
           reason,
-          state,
+          left,
           settled: undefined,
           secrets: undefined,
           build: undefined,
@@ -108,7 +105,8 @@ export class AgentEvidence extends Context.Service<
         { agent }: AgentSession,
         run: RunRow,
         { fence, leftOver }: typeof RunClaim.Type & { readonly leftOver: string },
-        left: LeftOver
+        left: LeftOver,
+        states: { readonly state: ReadLeftOver | undefined; readonly rejected: ReadLeftOver | undefined }
       ) {
         const id = derivedId(EvidenceId, "evd", run.id, leftOver)
         const [known] = yield* Effect.orDie(
@@ -125,11 +123,11 @@ export class AgentEvidence extends Context.Service<
         }
         const part = `evidence ${leftOver}`
         const problem = left.stateProblem ?? "handed_in"
-        const rejectedId = yield* keepState(run, `${part} rejected`, left.rejectedState, problem)
+        const rejectedId = yield* keepState(run, `${part} rejected`, states.rejected, problem)
         const stateId = yield* keepState(
           run,
           part,
-          left.state,
+          states.state,
           left.rejectedState === undefined ? problem : "handed_in"
         )
         const leftOverId = stateId ?? rejectedId
@@ -180,13 +178,15 @@ export class AgentEvidence extends Context.Service<
           refusalOf
         )
         const left = yield* Effect.mapError(
-          Effect.flatMap(readDocument("json", Redacted.value(bytes), agentDocumentLimits), decodeLeftOver),
+          readLeftOver(Redacted.value(bytes)),
           () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
         )
         if (left.neverStarted === true && (!saysNothing(left) || (yield* isKnownToHaveWorked(sql, row.value)))) {
           return yield* new Rejected({ message: "The tool of this apply was started: what it left is still missing." })
         }
-        const evidenceId = yield* store(session, run, evidence, left)
+        const readIfAny = (state: LeftOver["state"]) => (state === undefined ? Effect.undefined : leftOvers.read(state))
+        const states = { state: yield* readIfAny(left.state), rejected: yield* readIfAny(left.rejectedState) }
+        const evidenceId = yield* store(session, run, evidence, left, states)
         yield* blobs.remove(claim, "left_over", evidence.leftOver)
         return { evidenceId }
       })

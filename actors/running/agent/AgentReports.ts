@@ -1,9 +1,7 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { readDocument } from "../../../runner/document/Documents.ts"
-import { agentDocumentLimits } from "../../../runner/document/DocumentReadings.ts"
+import { readJobResult } from "../../../runner/document/Documents.ts"
 import { plainText } from "../../../runner/redaction/LogText.ts"
-import { JobResult } from "../../../runner/agent/JobResult.ts"
 import type { StateProblem } from "../../../runner/execution/RunOutcome.ts"
 import {
   type HeldRunOrder,
@@ -26,7 +24,6 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
 import { CarriedBlobs, refusalOf } from "./CarriedBlobs.ts"
-import { receivedResult } from "./ReceivedResult.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
@@ -40,14 +37,11 @@ interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
 
-const decodeResult = Schema.decodeUnknownEffect(JobResult)
-
 /** How a job ended, from its sealed result. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
-  readDocument("json", Redacted.value(bytes), agentDocumentLimits).pipe(
-    Effect.flatMap(decodeResult),
-    Effect.map(receivedResult),
-    Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
+  Effect.mapError(
+    readJobResult(Redacted.value(bytes)),
+    () => new Rejected({ message: "The outcome does not have the form of one." })
   )
 
 /** Nothing was saved: the agent keeps what it has, and sends it again. */

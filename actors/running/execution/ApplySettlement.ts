@@ -10,7 +10,7 @@ import { HeldValues } from "../../inputs/connection/HeldValues.ts"
 import { consumedOfPlan } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../../ledger/interface/InterfaceSettlement.ts"
-import { LeftOverStates } from "../../ledger/state/LeftOverStates.ts"
+import { LeftOverStates, type NewLeftOverState, type ReadLeftOver } from "../../ledger/state/LeftOverStates.ts"
 import { RunCheckpoints } from "../../ledger/state/RunCheckpoints.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
@@ -43,6 +43,14 @@ import type { CapsuleId, RunId, StateVersionId } from "../../../schema/records/I
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
+}
+
+/** The states of an apply that are kept for a person, read before the transaction that keeps them. */
+interface ReadStates {
+  readonly rejected: ReadLeftOver | undefined
+  readonly saved: ReadLeftOver | undefined
+  /** What `saved` was read from; the transaction refuses if it is not the same any more. */
+  readonly stored: string | undefined
 }
 
 /** An agent stops its tool on its own before its lease expires, and also when asked to. */
@@ -159,7 +167,7 @@ export class ApplySettlement extends Context.Service<
         return { base, secrets, isLost: ofPlan === "lost" || ofState === "lost" }
       })
 
-      const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult) {
+      const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult, read: ReadStates) {
         const { runId } = hold
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
@@ -172,6 +180,7 @@ export class ApplySettlement extends Context.Service<
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
         // Already committed: its checks are in progress.
         if (run.provider_apply_succeeded !== null) return checked
+        if (!isNewState(left) && (yield* checkpoints.stored(runId)) !== read.stored) return "moved"
         const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
         const judged = isLost ? { ...left, outputs: allPrivate(left.outputs) } : left
         const reviewed = yield* runs.find(run.plan_run_id)
@@ -226,21 +235,11 @@ export class ApplySettlement extends Context.Service<
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
         // What was saved during the apply is replaced by its final state, and kept if there is none.
-        const saved =
-          version === undefined
-            ? yield* checkpoints
-                .load(capsule.workspace_id, runId)
-                .pipe(orOnIntegrityFault(() => Effect.succeed(Option.none())))
-            : Option.none()
-        if (Option.isSome(saved)) {
-          const left = { state: saved.value, reason: result.stateProblem, part: "checkpoint" }
-          yield* leftOvers.keep({ ...left, capsule, runId, settled: undefined, secrets, build: builds[0] })
-        }
+        const keep = (given: Pick<NewLeftOverState, "left" | "settled" | "part">) =>
+          leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
+        if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
         yield* checkpoints.drop(runId)
-        if (result.rejectedState !== undefined) {
-          const left = { state: result.rejectedState, reason: result.stateProblem }
-          yield* leftOvers.keep({ ...left, capsule, runId, settled: version, secrets, build: builds[0] })
-        }
+        if (read.rejected !== undefined) yield* keep({ left: read.rejected, settled: version })
         yield* runs.record(hold, {
           provider_apply_succeeded: succeeded ? 1 : 0,
           ...(version === undefined ? {} : { state_version_id: version.id })
@@ -252,7 +251,7 @@ export class ApplySettlement extends Context.Service<
           yield* runs.mergeEvidence(hold, evidence)
           return checked
         }
-        const isKept = Option.isSome(saved) || result.rejectedState !== undefined
+        const isKept = read.saved !== undefined || read.rejected !== undefined
         const data = version === undefined ? {} : { stateVersionId: version.id }
         yield* ended(hold, run, result, evidence, data, isKept)
         return undefined
@@ -260,17 +259,46 @@ export class ApplySettlement extends Context.Service<
 
       const conclude = yield* makeConclusion
 
-      /** Reads what the transaction cannot wait for. It derives the secrets again; if they differ, it hides more. */
-      const prepare = Effect.fnUntraced(function* (hold: RunHold, { state }: ApplyResult) {
-        const run = yield* runs.held(hold)
-        const capsule = run === undefined ? undefined : yield* capsules.find(run.capsule_id)
-        if (state === undefined || run === undefined || capsule === undefined) return
-        const { secrets } = yield* secretsBefore(run, capsule)
-        yield* states.prepare({ capsuleId: capsule.id, runId: run.id, state, secrets })
+      /** The states that are kept for a person: the rejected one, and what was saved of an apply that leaves no new state. */
+      const readStates = Effect.fnUntraced(function* (run: RunRow, result: ApplyResult): Effect.fn.Return<ReadStates> {
+        const { rejectedState } = result
+        const rejected = rejectedState === undefined ? undefined : yield* leftOvers.read(rejectedState)
+        const stored = isNewState(result) ? undefined : yield* checkpoints.stored(run.id)
+        const saved =
+          stored === undefined
+            ? Option.none()
+            : yield* checkpoints
+                .load(run.workspace_id, run.id)
+                .pipe(orOnIntegrityFault(() => Effect.succeed(Option.none())))
+        return { rejected, stored, saved: Option.isNone(saved) ? undefined : yield* leftOvers.read(saved.value) }
       })
 
-      const commit = (hold: RunHold, left: ApplyResult) =>
-        lane.compared(hold.runId).pipe(Effect.andThen(prepare(hold, left)), Effect.andThen(write(hold, left)))
+      /** Reads what the transaction cannot wait for. It derives the secrets again; if they differ, it hides more. */
+      const prepare = Effect.fnUntraced(function* (
+        hold: RunHold,
+        result: ApplyResult
+      ): Effect.fn.Return<ReadStates, HoldLost> {
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        const capsule = yield* capsules.find(run.capsule_id)
+        const { state } = result
+        if (state !== undefined && capsule !== undefined) {
+          const { secrets } = yield* secretsBefore(run, capsule)
+          yield* states.prepare({ capsuleId: capsule.id, runId: run.id, state, secrets })
+        }
+        return yield* readStates(run, result)
+      })
+
+      const commit = Effect.fnUntraced(function* (
+        hold: RunHold,
+        left: ApplyResult
+      ): Effect.fn.Return<CheckedApply | undefined, HoldLost> {
+        yield* lane.compared(hold.runId)
+        for (;;) {
+          const written = yield* write(hold, left, yield* prepare(hold, left))
+          if (written !== "moved") return written
+        }
+      })
 
       /** The Run's own redactor knows the values it received. Later rotations add more. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>

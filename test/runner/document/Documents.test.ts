@@ -1,8 +1,18 @@
 import { describe, expect, test } from "bun:test"
-import { Effect, Option, Redacted } from "effect"
-import { DocumentAssembly, piecesOf } from "../../../runner/document/DocumentPieces.ts"
-import { longestReadHere, readDocument, readState } from "../../../runner/document/Documents.ts"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { JobResult } from "../../../runner/agent/JobResult.ts"
+import { receivedResult } from "../../../runner/agent/ReceivedResult.ts"
+import { DocumentAssembly, movedWith, piecesOf } from "../../../runner/document/DocumentPieces.ts"
+import {
+  longestReadHere,
+  readDocument,
+  readJobResult,
+  readLeftOver,
+  readState
+} from "../../../runner/document/Documents.ts"
 import { documentLimits } from "../../../runner/document/DocumentReadings.ts"
+import { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import { LeftOver } from "../../../runner/execution/RunOutcome.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import { scanState } from "../../../runner/execution/StateScan.ts"
 import { it } from "../../support/Effect.ts"
@@ -48,6 +58,18 @@ describe("the pieces of a document", () => {
     ["a name that objects reserve", JSON.parse(`{"__proto__":[${"1,".repeat(20_000)}1],"after":{"__proto__":1}}`)]
   ])("reassemble to %s", (_name, value) => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
+  })
+
+  test("move long bytes, and copy short ones", () => {
+    const long = new Uint8Array(longestReadHere).fill(7)
+    const pieces = [...piecesOf({ before: [1], nested: { long }, short: new Uint8Array([1, 2]) })]
+    expect(pieces.flatMap(movedWith).map(({ byteLength }) => byteLength)).toContain(longestReadHere)
+    const assembly = new DocumentAssembly()
+    for (const piece of pieces) assembly.add(structuredClone(piece, { transfer: [...movedWith(piece)] }))
+    expect(long.length).toBe(0)
+    const { value } = assembly
+    expect(value).toMatchObject({ before: [1], short: new Uint8Array([1, 2]) })
+    expect(value).toHaveProperty("nested.long.length", longestReadHere)
   })
 
   test("are many for a document that takes long to copy", () => {
@@ -96,6 +118,88 @@ describe("a document above 1 MiB", () => {
   )
 })
 
+describe("a report of an agent above 1 MiB", () => {
+  const evidence = {
+    tool: { name: "opentofu", version: "1.10.0" },
+    sandboxLevel: "bubblewrap",
+    envNames: [],
+    diagnostics: [{ severity: "error", summary: "before\u202eafter" }]
+  }
+  const bytes = new Uint8Array(longestReadHere).map((_, index) => index % 251)
+  const output = (index: number) => ({
+    name: `output ${index}`,
+    type: "dynamic",
+    value: JSON.parse(`{"__proto__":[${index}],"value":{"redacted":null}}`),
+    sensitive: true
+  })
+  const applied = bytesOf({
+    kind: "apply",
+    status: "ended",
+    outcome: {
+      ...evidence,
+      exit: "failed",
+      outputs: Array.from({ length: 12_000 }, (_, index) => output(index)),
+      rejectedState: Buffer.from(bytes).toString("base64"),
+      changedAnything: true,
+      possiblyCreated: [],
+      sandboxKilled: false
+    }
+  })
+  const failed = bytesOf({
+    kind: "plan",
+    status: "failed",
+    failure: {
+      _tag: "RunnerFailure",
+      reason: "plan_failed",
+      phase: "plan",
+      message: "m".repeat(longestReadHere),
+      diagnostics: evidence.diagnostics,
+      sandboxKilled: false
+    }
+  })
+  const left = bytesOf({
+    state: Buffer.from(bytes).toString("base64"),
+    started: [],
+    completed: [],
+    possiblyCreated: [],
+    changedAnything: true
+  })
+
+  /** The value with its secrets in the clear. */
+  const revealed = (value: unknown) =>
+    JSON.stringify(value, (_key, member: unknown) => {
+      const inner = Redacted.isRedacted(member) ? { secret: Redacted.value(member) } : member
+      return inner instanceof Uint8Array ? Buffer.from(inner).toString("base64") : inner
+    })
+
+  const decoded = <A>(schema: Schema.Codec<A, unknown>, document: Uint8Array) =>
+    Schema.decodeUnknownEffect(schema)(JSON.parse(new TextDecoder().decode(document)))
+
+  it.live("has the form and the wrapped secrets of a short one", () =>
+    Effect.gen(function* () {
+      for (const document of [applied, failed]) {
+        const { longest, value } = yield* longestParsedHere(readJobResult(document))
+        const expected = receivedResult(yield* decoded(JobResult, document))
+        expect(revealed(value) === revealed(expected)).toBe(true)
+        expect(revealed(value).includes("\u202e")).toBe(false)
+        expect(longest).toBe(0)
+      }
+      const { longest, value } = yield* longestParsedHere(readLeftOver(left))
+      expect(revealed(value) === revealed(yield* decoded(LeftOver, left))).toBe(true)
+      expect(longest).toBe(0)
+      const failure = yield* readJobResult(failed)
+      expect(failure.status === "failed" && failure.failure).toBeInstanceOf(RunnerFailure)
+    })
+  )
+
+  it.live("is refused without the form of one", () =>
+    Effect.gen(function* () {
+      expect(yield* Effect.flip(readJobResult(left))).toMatchObject({ _tag: "JsonRefusal" })
+      expect(yield* Effect.flip(readLeftOver(applied))).toMatchObject({ _tag: "JsonRefusal" })
+    })
+  )
+})
+
 describe("a document that is nested too deep", () => {
   const deep = (length: number) => bytesOf(`{"version":4,"serial":1,"lineage":"l","x":${"[".repeat(length)}`)
 
@@ -113,7 +217,18 @@ describe("a document that is nested too deep", () => {
   it.live("is refused as every kind of document", () =>
     Effect.gen(function* () {
       const closed = bytesOf(`${"[".repeat(2000)}${"]".repeat(2000)}`)
-      for (const kind of ["json", "state", "plan", "outputs", "providers", "resource", "instance", "texts"] as const) {
+      for (const kind of [
+        "json",
+        "state",
+        "plan",
+        "outputs",
+        "providers",
+        "resource",
+        "instance",
+        "jobResult",
+        "leftOver",
+        "texts"
+      ] as const) {
         expect(yield* Effect.flip(readDocument(kind, closed, documentLimits))).toMatchObject({ _tag: "JsonRefusal" })
       }
     })

@@ -41,7 +41,7 @@ const furnished = Effect.gen(function* () {
         },
         runId: RunId.make(of("run", "b")),
         reason: "unreadable",
-        state: Redacted.make(bytes),
+        left: yield* leftOvers.read(Redacted.make(bytes)),
         settled: undefined,
         secrets: [],
         build: undefined

@@ -31,7 +31,9 @@ const left = Effect.fnUntraced(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
-  yield* (yield* LeftOverStates)
+  const leftOvers = yield* LeftOverStates
+  const left = yield* leftOvers.read(Redacted.make(stateFile("another", 1)))
+  yield* leftOvers
     .keep({
       capsule: {
         id: capsule.id,
@@ -42,7 +44,7 @@ const left = Effect.fnUntraced(function* (
       },
       runId: apply.id,
       reason,
-      state: Redacted.make(stateFile("another", 1)),
+      left,
       settled: undefined,
       secrets: undefined,
       build: undefined,

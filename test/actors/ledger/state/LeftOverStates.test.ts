@@ -2,9 +2,11 @@ import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import { LeftOverStates } from "../../../../actors/ledger/state/LeftOverStates.ts"
 import { RunCheckpoints } from "../../../../actors/ledger/state/RunCheckpoints.ts"
+import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
@@ -14,6 +16,19 @@ setDefaultTimeout(60_000)
 
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
+
+tests.live("a left-over state is read before a transaction: inside, everybody would wait for it", () =>
+  Effect.gen(function* () {
+    const leftOvers = yield* LeftOverStates
+    const state = Redacted.make(new TextEncoder().encode('{"version":4,"serial":3,"lineage":"l"}'))
+    expect(yield* leftOvers.read(state)).toMatchObject({
+      digest: sha256(Redacted.value(state)),
+      scanned: { serial: 3 }
+    })
+    const exit = yield* Effect.exit(transaction(yield* SqlClient.SqlClient)(leftOvers.read(state)))
+    expect(String(exit)).toContain("A left-over state is read inside a database transaction")
+  })
+)
 
 describe("the checkpoint that earlier releases kept for a finished Run", () => {
   tests.live(

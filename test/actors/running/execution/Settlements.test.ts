@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { Effect, Redacted, Result } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
@@ -13,7 +13,9 @@ import {
   preparedDriftCheckSchema,
   preparedPlanSchema
 } from "../../../../actors/running/execution/PreparationSchemas.ts"
+import { RunHandover } from "../../../../actors/running/execution/RunHandover.ts"
 import { isMadeAgain } from "../../../../actors/running/execution/RunStop.ts"
+import { DueWork } from "../../../../actors/base/DueWork.ts"
 import { derivedId } from "../../../../actors/base/Identity.ts"
 import { preemptedReason } from "../../../../actors/ledger/run/RunCancels.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
@@ -21,7 +23,9 @@ import type { RunHold } from "../../../../actors/ledger/run/RunHold.ts"
 import { RunPreparations } from "../../../../actors/ledger/run/RunPreparations.ts"
 import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
 import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
+import { RunCheckpoints } from "../../../../actors/ledger/state/RunCheckpoints.ts"
 import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
+import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 import { type CapsuleId, CompatibilityReportId, RunId } from "../../../../schema/records/Ids.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
@@ -205,6 +209,38 @@ describe("a settlement is a function of the hold, the rows and the result", () =
         current_state_generation: 1
       })
     })
+  )
+
+  tests.live("what was saved of an apply is kept, the newest even if it is saved while it is read", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
+      const run = yield* held("apply", plan, { planRunId: plan.id })
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+      const checkpoints = yield* RunCheckpoints
+      const save = (text: string) => checkpoints.save(run.hold, plan.workspaceId, bytes(text))
+      yield* save('{"serial":8}')
+      let loads = 0
+      const slow = RunCheckpoints.of({
+        ...checkpoints,
+        load: (workspaceId, runId) =>
+          Effect.tap(checkpoints.load(workspaceId, runId), () =>
+            Effect.suspend(() => ((loads += 1) === 1 ? Effect.orDie(save('{"serial":9}')) : Effect.void))
+          )
+      })
+      const settlement = Layer.fresh(ApplySettlement.layer).pipe(
+        Layer.provide(RunHandover.layer),
+        Layer.provide(DueWork.layer),
+        Layer.provide(Layer.succeed(RunCheckpoints, slow))
+      )
+      const { settle } = Context.get(yield* Layer.build(settlement), ApplySettlement)
+      const { state: _state, lineage: _lineage, serial: _serial, ...nothing } = applyOutcome
+      yield* settle(run.hold, Result.succeed({ ...nothing, exit: "failed", stateProblem: "unreadable" }))
+      expect(loads).toBe(2)
+      const kept = yield* sql`SELECT digest, size_bytes FROM left_over_states WHERE capsule_id = ${capsuleId}`
+      expect(kept).toEqual([{ digest: sha256('{"serial":9}'), size_bytes: 12 }])
+      expect(yield* checkpoints.stored(run.id)).toBeUndefined()
+    }).pipe(Effect.scoped)
   )
 
   tests.live("an apply whose checks are running is not committed a second time", () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { receivedResult } from "../../../../actors/running/agent/ReceivedResult.ts"
-import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
+import { receivedResult } from "../../../runner/agent/ReceivedResult.ts"
+import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 
 describe("an agent's report about a job", () => {
   test("is sanitised again before it is shown", () => {

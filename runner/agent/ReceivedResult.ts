@@ -1,7 +1,7 @@
-import type { JobResult } from "../../../runner/agent/JobResult.ts"
-import { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
-import { plainText } from "../../../runner/redaction/LogText.ts"
-import type { RunDiagnostic } from "../../../schema/records/Run.ts"
+import type { JobResult } from "./JobResult.ts"
+import { RunnerFailure } from "../execution/RunnerFailure.ts"
+import { plainText } from "../redaction/LogText.ts"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
 
 const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): RunDiagnostic => ({
   ...rest,
