@@ -26,7 +26,7 @@ const tooMany = new ApiError({
   retryAfter: 1
 })
 
-/** What actors do with each of their commands, by name. `Needs` has the services of each. */
+/** The handlers of an actor's commands, by name. `Needs` contains the services of each. */
 export type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
   readonly [Name in keyof Needs]: (
     id: Id,
@@ -57,7 +57,7 @@ type Execute<Id, Rpcs extends Rpc.Any> = <Name extends Rpcs["_tag"]>(
   payload: Rpc.Payload<Named<Rpcs, Name>>
 ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
 
-/** How the actors of one kind behave, and the services of their layer. */
+/** The behaviour of the actors of one kind, and the services of their layer. */
 interface Behavior<Id, Rpcs extends Rpc.Any> {
   readonly execute: Execute<Id, Rpcs>
   readonly context: Context.Context<never>
@@ -127,7 +127,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
   let behavior: Behavior<Id, Rpcs> | undefined
   let stopped = false
 
-  /** Begins the next command, or removes the mailbox: in one synchronous step, so that no command comes between the two. */
+  /** Begins the next command or removes the mailbox in one synchronous step, so that no command arrives between the two. */
   const hasNext = (id: Id, mailbox: Mailbox) => {
     mailbox.current = mailbox.waiting.shift()
     if (mailbox.current === undefined) mailboxes.delete(id)
@@ -152,7 +152,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
     fresh.fiber = Effect.runForkWith(context)(workOf(id, fresh))
   }
 
-  /** A command that has begun stays. */
+  /** A running command does not leave. */
   const leave = (id: Id, entry: Entry) => {
     const waiting = mailboxes.get(id)?.waiting ?? []
     const index = waiting.indexOf(entry)

@@ -32,9 +32,9 @@ const including = <R, S>(current: Context.Context<Exclude<R, S>>, { context }: C
 }
 
 /**
- * Provides captured services to a fiber, unless it has them all already. `Effect.provideContext` would copy both contexts on every
- * call, and would also replace what belongs to the call itself, such as its span. `actorLayer` accepts only handlers that have been
- * given their services.
+ * Provides captured services to a fiber, unless it already has all of them. `Effect.provideContext` would copy both contexts on
+ * every call, and would also replace services of the call itself, such as its span. `actorLayer` accepts only handlers that have
+ * been given their services.
  */
 export const provideCaptured: {
   <S>(services: CapturedServices<S>): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, S>>

@@ -181,7 +181,7 @@ const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolder
 
 const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
 
-/** What configurations request from the host, together with the Runs that need it. */
+/** The values that the host delivers to configurations, together with the Runs that need them. */
 const hosting = Deliveries.layer.pipe(
   Layer.provideMerge(InterfaceConsumption.layer),
   Layer.provideMerge(
@@ -269,7 +269,7 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(readWholeBacklog)
-    // Archives are kept for a day after their last record has been removed: a new record may not have been written yet.
+    // Archives are kept for a day after their last record has been removed, because a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })

@@ -13,7 +13,7 @@ interface DueRecord {
   readonly workspace_id: WorkspaceId
 }
 
-/** One kind of work: which records have a mark, and the step that clears the mark of one in its transaction. */
+/** One kind of work: the records with a mark, and the step that clears a record's mark in its transaction. */
 interface DueKind<Row extends DueRecord> {
   readonly kind: StuckWorkKind
   readonly due: Effect.Effect<ReadonlyArray<Row>>
@@ -29,7 +29,7 @@ export const StuckWorkRow = table("stuck_work", {
 })
 export type StuckWork = RowOf<typeof StuckWorkRow.columns>
 
-/** What keeps failing in a Workspace, oldest first. */
+/** The work that keeps failing in a Workspace, oldest first. */
 export const stuckWork = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(
     StuckWorkRow.rows(sql)`SELECT * FROM stuck_work WHERE workspace_id = ${workspaceId} ORDER BY since, record_id`
@@ -41,18 +41,19 @@ const longestWait = 300_000
 /** A wake that was lost delays work by this at most. */
 const rereadMillis = 30_000
 
-/** How long a record waits after this many failures in a row. */
+/** The time that a record waits after this many consecutive failures. */
 const waitAfter = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * Work that has to be done later. Whoever wants it done sets a mark in a row, in a transaction, and wakes the follower after the
- * commit; the follower takes one step, which does the work and clears the mark in one transaction. Therefore nothing is lost when
- * the process ends, and nothing is done twice.
+ * Work that has to be done later. The sender sets a mark in a row, in a transaction, and wakes the follower after the commit; the
+ * follower takes one step, which does the work and clears the mark in one transaction. Therefore nothing is lost when the process
+ * ends, and nothing is done twice.
  *
- * A record that fails backs off alone, up to five minutes; then it appears in the Workspace's attention until a step succeeds.
+ * A failing record backs off without affecting other records, up to five minutes; then it appears in the Workspace's attention
+ * until a step succeeds.
  *
- * - `serve`: whose marks this kind of work has, and how to take a step
- * - `wake`: looks for marks now. To be called after the commit that set one
+ * - `serve`: registers the records with marks of one kind of work, and its step
+ * - `wake`: looks for marks now. Call it after the commit that set a mark
  * - `follow`: takes the steps of all kinds, until it is interrupted
  */
 export class DueWork extends Context.Service<
@@ -78,7 +79,7 @@ interface Due {
 
 interface Trouble {
   readonly failures: number
-  /** Milliseconds of the clock before which the record is left alone. */
+  /** The time in milliseconds before which the record waits. */
   readonly until: number
 }
 

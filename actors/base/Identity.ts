@@ -6,16 +6,16 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 /** Length of an id, in bytes: 120 bits, written as 24 base32 characters. */
 export const idBytes = 15
 
-/** How many random bits an id adds to the previous one. Ids have at least 80 (specification, ruling 1). */
+/** Number of random bytes that an id adds to the previous id. Ids have at least 80 (specification, ruling 1). */
 const stepBytes = 11
 
-/** How long after an id the next one continues from it, in milliseconds. Records with equal times get their ids well within it. */
+/** The time in milliseconds after an id in which the next id continues from it. */
 const continuesFor = 100
 
 /**
- * Lists order records by their time in milliseconds, then by id. Ids that are minted shortly after one another therefore ascend, so
- * that records created in the same millisecond keep their order. Each is the previous one plus a random number, large enough that it
- * cannot be guessed. After a pause the next id is entirely random, so that ids do not reveal how many others were minted.
+ * Lists order records by their time in milliseconds, then by id. Ids created shortly after one another therefore ascend, so that
+ * records created in the same millisecond keep their order. Each id is the previous id plus a random number, large enough that it
+ * cannot be guessed. After a pause the next id is entirely random, so that ids do not reveal the number of other ids.
  */
 interface IdOrderShape {
   /** The bytes of the next id, from `idBytes` random ones. `at`: the current time in milliseconds. */
@@ -29,7 +29,8 @@ export const makeIdOrder = (): IdOrderShape => {
     next: (random, at) => {
       const id = Uint8Array.from(random)
       if (Math.abs(at - previousAt) <= continuesFor) {
-        // The step is at least one. Once in billions of ids the sum wraps; two records of that millisecond are then listed in reverse.
+        // The step is at least one. Once in billions of ids the sum wraps; two records of that millisecond are then listed in
+        // reverse.
         let carry = 1
         for (let index = idBytes - 1; index >= 0; index--) {
           const step = index >= idBytes - stepBytes ? (random[index] ?? 0) : 0
@@ -50,7 +51,7 @@ export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/base/IdOrder"
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** The same characters in their alphabetical order: what is written with them sorts as its bytes do. */
+/** The same characters in alphabetical order, so that encoded values sort like their bytes. */
 const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
 
 /** Five bits per character, without padding; leftover bits that do not fill a character are dropped. */
@@ -69,7 +70,7 @@ export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
   return text
 }
 
-/** What making an id of a string needs from a branded schema. */
+/** The parts of a branded schema that turn a string into an id. */
 export interface IdKind<A> {
   readonly make: (text: string) => A
 }

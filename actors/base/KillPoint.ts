@@ -3,7 +3,7 @@ import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 
 /**
- * The points at which a crash leaves a different state behind.
+ * The points at which a crash leaves different data.
  *
  * - `<type>.<event>`: that event has been written for such a Run (for a resource: noted); for moves of the Run, inside the
  *   transaction, just before its commit

@@ -2,9 +2,9 @@ import { Context, Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
 /**
- * Checks again whether the caller may do what the request asks for. Every outermost transaction begins with it, because a request
- * is admitted long before: its body arrives, and its command waits for the record and for the database. Work that no request asked
- * for needs no check.
+ * Checks again that the caller may make the request. Every outermost transaction begins with it, because the request was admitted
+ * long before: its body arrives, and its command waits for the record and for the database. Work without a request needs no
+ * check.
  */
 export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/base/Readmission", {
   defaultValue: () => undefined

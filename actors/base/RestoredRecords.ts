@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** Records that a restore may revive although they were ended after the backup was written. */
+/** Kinds of records that a restore may revive although they ended after the backup was written. */
 export const ReviewKind = Schema.Literals([
   "membership",
   "connection",
@@ -18,14 +18,14 @@ export const ReviewItem = Schema.Struct({
   /** The record's own id. */
   id: Schema.String,
   kind: ReviewKind,
-  /** The Workspace that it belongs to; `null` for the operator's records. */
+  /** The Workspace that owns it; `null` for the operator's records. */
   workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
   workspace: Schema.NullOr(Schema.String),
   /** Its name or subject, for display to people. */
   description: Schema.String,
   previousStatus: Schema.String,
-  /** ISO 8601: when the record last changed, according to the backup. */
+  /** ISO 8601: the time of the record's last change, according to the backup. */
   changedAt: Timestamp
 })
 export type ReviewItem = typeof ReviewItem.Type
@@ -36,7 +36,7 @@ export type HeldRecord = typeof HeldRecord.Type
 
 /**
  * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a
- * status of the record itself, so every read of authority refuses it without having to know about restores. Agents are revoked
+ * status of the record itself, so every read of authority refuses it without a special rule for restores. Agents are revoked
  * instead, and a pool's permissions are removed until it is confirmed.
  */
 export interface RestoredRecords<R = never> {

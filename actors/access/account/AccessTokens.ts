@@ -63,7 +63,7 @@ export class AccessTokens extends Context.Service<
     ) => Effect.Effect<AccountToken, ApiError>
     /** All tokens, oldest first. */
     readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
-    /** The versioned inventory; a cursor that is malformed or whose token is gone fails with `invalid_request`. */
+    /** The versioned inventory; a malformed cursor, or the cursor of a deleted token, fails with `invalid_request`. */
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
   }
 >()("svc/actors/access/account/AccessTokens") {
@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      // An automation's tokens are listed by other people: the cursor belongs to the caller as well.
+      // Several people may list an automation's tokens, so the cursor also belongs to its caller.
       const binding = { route: "account.tokens", subject, filter: [page.subject] }
       const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }

@@ -9,8 +9,8 @@ const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
 /**
- * Deletes sessions, links and challenges some time after they have expired or been revoked. Tokens are kept, since their
- * inventory includes revoked ones.
+ * Deletes sessions, links and challenges some time after they have expired or been revoked. Tokens are kept, because their
+ * inventory includes revoked tokens.
  */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,

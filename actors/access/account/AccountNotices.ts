@@ -35,7 +35,7 @@ const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   recovery_code_used: "factor"
 }
 
-/** Whether there are notices that the person has not seen yet. */
+/** Returns true if there are notices that the person has not seen yet. */
 export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
     sql`SELECT 1 AS one FROM account_notices WHERE subject = ${subject} AND seen_at IS NULL LIMIT 1`,
@@ -54,7 +54,7 @@ export class AccountNotices extends Context.Service<
      * is written before it takes effect: an attacker may be able to read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
-    /** What the person has not seen yet, newest first. */
+    /** Notices that the person has not seen yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
     /** Marks everything up to this notice as seen by the person. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>

@@ -27,15 +27,15 @@ const refused = () =>
   })
 
 /**
- * Links that change an account's address. Holding one proves the address: the link was mailed there, or handed over by an
- * operator who vouches for it. It works only for the account that it was created for.
+ * Links that change an account's address. Possession of a link proves the address: the link was mailed to it, or an operator who
+ * verified it handed the link over. It works only for its own account.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
      * A single-use link; the account's earlier links are revoked. Fails with `invalid_request` for the address, `not_found` for
-     * the account. Only a person who opens the link learns whether another account has the address.
+     * the account. Only the person who opens the link finds out if another account has the address.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
@@ -44,13 +44,13 @@ export class AddressChanges extends Context.Service<
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
-     * What the link changes and whether it still works, without using it. Fails with `not_found` for anybody but the person the
-     * account belongs to.
+     * The change that the link makes and its validity, without using it. Fails with `not_found` for everybody except the owner of
+     * the account.
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**
-     * Changes the address. Fails with `not_found` for anybody but the person the account belongs to or if the link no longer
-     * works, and with `failed_precondition` if the address is taken.
+     * Changes the address. Fails with `not_found` for everybody except the owner of the account or if the link no longer works,
+     * and with `failed_precondition` if the address is taken.
      */
     readonly redeem: (
       context: CommandContext,

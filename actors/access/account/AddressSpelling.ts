@@ -6,8 +6,8 @@ import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Rewrites addresses that an earlier release stored with a domain in another script. An account keeps its spelling if another has
- * the address in today's form; it is found by both. Runs with the migrations, in their transaction or after it.
+ * Rewrites addresses that an earlier release stored with a domain in another script. An account keeps its spelling if another
+ * account has the address in today's form; both spellings find it. Runs with the migrations, in their transaction or after it.
  */
 export const respellAccountAddresses = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

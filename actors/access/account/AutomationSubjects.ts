@@ -9,7 +9,7 @@ import { StoredUser } from "./UserRow.ts"
 
 /**
  * Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject is used instead. The
- * maker is recorded, with the people behind a maker that is an automation itself.
+ * creator is recorded, with the people behind a creator that is itself an automation.
  */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {
   const sql = yield* SqlClient.SqlClient

@@ -20,10 +20,10 @@ export interface ConfirmedSession {
   readonly requestId?: string | undefined
 }
 
-/** How a person can confirm their identity. */
+/** The methods by which a person can confirm their identity. */
 export interface ConfirmationWays {
   readonly password: boolean
-  /** Whether the password also requires the code of a second factor. */
+  /** True if the password also requires the code of a second factor. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly upstream: boolean
@@ -31,7 +31,8 @@ export interface ConfirmationWays {
 
 /**
  * Confirmation of identity by a signed-in person: a sensitive action requires a confirmation within the last five minutes, in the
- * same session. Signing in also confirms the identity, except through the upstream provider, which may remember people for days.
+ * same session. Signing in also confirms the identity, except through the upstream provider, which may keep people signed in for
+ * days.
  */
 export class Confirmations extends Context.Service<
   Confirmations,

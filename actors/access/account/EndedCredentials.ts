@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 
-/** How many credentials a restore has revoked. */
+/** Number of credentials that a restore has revoked. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
@@ -20,7 +20,7 @@ export const endCredentials = Effect.gen(function* () {
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
   // An operator revoked since the backup must not return; `svc admin operators` grants it again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // One that has been used since the backup would otherwise become valid again.
+  // Recovery codes used since the backup would otherwise become valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`

@@ -4,8 +4,8 @@ import { now } from "../../base/Identity.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row is kept, since the
- * operation history names its subject; the address becomes free again.
+ * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row is kept, because the
+ * operation history refers to its subject; the address becomes free again.
  */
 export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

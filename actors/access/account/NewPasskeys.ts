@@ -13,8 +13,8 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 /**
- * The library, loaded at the first use of a passkey, since it is most of a megabyte. Attestation is never asked for, so it has no
- * roots to verify: otherwise it would fetch lists of revoked certificates from addresses in an answer.
+ * The library, loaded at the first use of a passkey, because it is most of a megabyte. svc never requests attestation, so the
+ * library has no roots to verify; with roots it would fetch lists of revoked certificates from addresses in a response.
  */
 export const webauthn = Effect.promise(async () => {
   const library = await import("@simplewebauthn/server")
@@ -44,12 +44,12 @@ export const Passkey = Schema.Struct({
 })
 export type Passkey = typeof Passkey.Type
 
-/** How the person is named in the browser's passkey dialog. */
+/** The person's name in the browser's passkey dialog. */
 export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
   readonly displayName: string | undefined
-  /** The person's passkeys; a device that has one of them does not create a second. */
+  /** The person's passkeys; a device with one of these does not create a second passkey. */
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
@@ -89,7 +89,10 @@ export const creationOptions = (
     )
   )
 
-/** The only writer of new passkeys. The caller knows whose passkey it is, and that the challenge was issued to that person. */
+/**
+ * The only writer of new passkeys. The caller guarantees the owner of the passkey, and that the challenge was issued to that
+ * person.
+ */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {

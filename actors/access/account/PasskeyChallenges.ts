@@ -9,7 +9,7 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** The purpose of a challenge, with the session that asked for it; for a setup, with its link. */
+/** The purpose of a challenge, with the requesting session; for a setup, with its link. */
 export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
 /** A new challenge, valid for five minutes and one response. `subject` is the person who may respond to it, if known. */
@@ -58,7 +58,7 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
 }, Effect.orDie)
 
 // Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), but the library accepts responses from a frame if
-// the browser does not name the page around it.
+// the browser does not report the outer page.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
   crossOrigin: Schema.optionalKey(Schema.Literal(false)),

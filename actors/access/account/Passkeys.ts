@@ -30,7 +30,10 @@ import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** The session of the person who adds a passkey or confirms their identity with one: the only one that may use the challenge. */
+/**
+ * The session of the person who adds a passkey or confirms their identity with a passkey; only this session may use the
+ * challenge.
+ */
 export interface PasskeySession {
   readonly subject: string
   readonly sessionId: string
@@ -154,7 +157,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, provideCaptured(services))
 
-  /** `asked` is the session that the challenge was issued to; during a sign-in, there is none. */
+  /** `asked` is the session to which the challenge was issued; absent during a sign-in. */
   const verify = Effect.fnUntraced(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
@@ -190,8 +193,8 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // The counter is compared again when it is written: if two responses race, a copied authenticator loses. So is the account,
-    // which may have been locked while the response was verified.
+    // The counter is compared again during the write: if two responses race, a copied authenticator loses. The account is also
+    // checked again, because it may have been locked during the verification of the response.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
       WHERE id = ${stored.id} AND counter = ${stored.counter}

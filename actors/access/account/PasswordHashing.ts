@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 /**
- * What a hash costs.
+ * The cost of a hash.
  *
  * - `memoryCost`: KiB
  * - `timeCost`: passes over that memory

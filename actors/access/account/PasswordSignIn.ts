@@ -37,7 +37,7 @@ export class PasswordSignIn extends Context.Service<
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * Whether a second factor was proven as well. Fails with `permission_denied` unless it is the person's password, and as
+     * Returns true if a second factor was also proven. Fails with `permission_denied` unless it is the person's password, and as
      * `SecondFactors.require` does for the code.
      */
     readonly prove: (

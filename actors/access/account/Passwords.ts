@@ -5,7 +5,7 @@ import { shortestPassword } from "../../../schema/records/Password.ts"
 import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-// One core is left for other work: many wrong passwords must not slow down signed-in people.
+// One core is left for other work, because many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
 // Limit on running and waiting hashes combined.
 const mostPresent = 18
@@ -41,7 +41,7 @@ const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined =
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
 }
 
-/** What is wrong with a new password, or `undefined` if nothing is. Never quotes it. */
+/** The fault of a new password, or `undefined` for a valid password. It never quotes the password. */
 export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
@@ -62,7 +62,7 @@ export class Passwords extends Context.Service<
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
     /** Takes the same time with or without a hash. Fails with `rate_limited` if too many are waiting. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** Whether a hash was computed at a cost other than the current one. */
+    /** True if a hash was computed at a cost other than the current cost. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/actors/access/account/Passwords") {

@@ -32,7 +32,7 @@ export const NoticeKind = Schema.Literals([
 ])
 export type NoticeKind = typeof NoticeKind.Type
 
-/** Changes to an account that its owner should know about. */
+/** Changes to an account that are reported to its owner. */
 export const AccountNoticeRow = table("account_notices", {
   id: Schema.String,
   subject: Subject,

@@ -44,7 +44,7 @@ export const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subje
   return spent.length > 0
 }, Effect.orDie)
 
-/** How many unused codes the person has. */
+/** Number of the person's unused codes. */
 export const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const left = yield* sql`SELECT id FROM recovery_codes WHERE subject = ${subject} AND used_at IS NULL`

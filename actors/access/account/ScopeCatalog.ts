@@ -67,7 +67,7 @@ export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): Readonl
     )
 ]
 
-/** What is wrong with the scopes of a new token, or `undefined` if nothing is. */
+/** The fault of the scopes of a new token, or `undefined` for valid scopes. */
 export const scopeRefusal = (
   catalog: ReadonlyArray<ScopeEntry>,
   scopes: ReadonlyArray<string>,

@@ -68,9 +68,9 @@ export class SecondFactors extends Context.Service<
     /** Idempotent. */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void>
     /**
-     * Consumes the code that accompanies a correct password, if the person has a second factor; whether there was a factor that
-     * the code proved. Fails with `second_factor_required` when it is missing or wrong, and with `rate_limited` after five wrong
-     * ones.
+     * Consumes the code that accompanies a correct password, if the person has a second factor; returns true if a factor was
+     * proven. Fails with `second_factor_required` if the code is missing or wrong, and with `rate_limited` after five wrong
+     * codes.
      */
     readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<boolean, ApiError>
   }
@@ -124,7 +124,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** The result of checking a code. The attempt is counted and committed, so that no failure can undo it. */
+  /** The result of checking a code. The attempt is counted and committed first, so that no failure can undo the count. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

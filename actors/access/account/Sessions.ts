@@ -17,9 +17,9 @@ import { unauthenticated } from "../../base/credential/CredentialRefusal.ts"
 import type { Principal } from "../../base/credential/Principal.ts"
 import { SessionRow } from "./SessionRow.ts"
 
-/** How long a session lasts after its last use. */
+/** The lifetime of a session after its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write: it is done often enough to keep the 30 days, but not on every request.
+// Extending a session is a write, so it happens often enough to keep the 30 days, but not on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
@@ -28,7 +28,7 @@ export type SessionMethod = typeof SessionMethod.Type
 /** The ways a person can confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign in somebody who last authenticated there long ago; every other way requires the person to be present. */
+/** A provider may sign in a person who last authenticated long ago; every other method requires the person to be present. */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
 /** A session as its owner sees it. */
@@ -53,7 +53,7 @@ const AuthRow = Schema.Struct({
   confirmed_at: Schema.NullOr(Timestamp)
 })
 
-/** What every request of a session needs of it. */
+/** The checks of a session for every request. */
 const usableSession = (row: typeof AuthRow.Type) => {
   const principal: Principal = {
     credential: "session",
@@ -72,9 +72,9 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. Their start and end are recorded in the operation history. The secret lives in the browser's
- * cookie; the database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive
- * it.
+ * Sessions of signed-in people. Their start and end are recorded in the operation history. The browser's cookie contains the
+ * secret; the database contains its digest. Grants to applications made in a session end with it, unless they were meant to
+ * outlive it.
  */
 export class Sessions extends Context.Service<
   Sessions,
@@ -105,8 +105,8 @@ export class Sessions extends Context.Service<
       requestId?: string
     ) => Effect.Effect<void, ApiError>
     /**
-     * Runs in the transaction of a change that the session asked for earlier. Fails with `unauthenticated` if the session is not
-     * theirs or is no longer open, or if the account is locked.
+     * Called in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session is
+     * not theirs or is no longer open, or if the account is locked.
      */
     readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */
@@ -114,8 +114,8 @@ export class Sessions extends Context.Service<
     /** Revokes one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Revokes all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications are
-     * also revoked, `offline_access` included.
+     * Revokes all of a person's sessions except the given session, if any. If none is kept, the person's grants to applications
+     * are also revoked, `offline_access` included.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -159,7 +159,7 @@ export class Sessions extends Context.Service<
         function* (id: string) {
           yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
-          // A session may be read within a transaction, which this write does not belong to.
+          // The caller may read a session in a transaction, but this write does not belong to that transaction.
         },
         (writing) =>
           Effect.updateContext(writing, (context: Context.Context<never>) =>

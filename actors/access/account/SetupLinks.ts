@@ -35,7 +35,7 @@ export interface SetupLink {
 }
 
 export interface ResetLink extends SetupLink {
-  /** Whether a second link was mailed to the address of the account. */
+  /** True if a second link was mailed to the address of the account. */
   readonly mailed: boolean
 }
 
@@ -59,7 +59,7 @@ export interface PasskeyRedemption extends Redemption {
   readonly answer: PasskeyRegistration
 }
 
-/** How the person will sign in from now on; both kinds take time to compute, so they are prepared before the transaction. */
+/** The person's new sign-in method; both kinds take time to compute, so they are prepared before the transaction. */
 type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -84,11 +84,11 @@ export class SetupLinks extends Context.Service<
     /** A link for the first account; `none` once an account exists. Revokes earlier unused links of this kind. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
-     * A link for setting a new password for the account. With `mail`, a second one is mailed to its address: only the reader of
-     * the mail has it, so it proves the address. Using either revokes both. Fails with `not_found`.
+     * A link for setting a new password for the account. With `mail`, a second link is mailed to its address: only the reader of
+     * the mail has it, so it proves the address. Using either link revokes both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
-    /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */
+    /** The purpose and validity of the link, without using it up. Fails with `not_found` for an unknown link. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkState, ApiError>
     /** Consumes the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
@@ -256,7 +256,7 @@ export class SetupLinks extends Context.Service<
         context: CommandContext,
         method: NewSignInMethod
       ) {
-        // The operator's link and the mailed one are alternatives: using either revokes both.
+        // The operator's link and the mailed link are alternatives: using either revokes both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")

@@ -18,7 +18,7 @@ const bare = (issuer: string) => issuer.replace(/\/$/, "")
 const SignInMethod = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
 export type SignInMethod = RowOf<typeof SignInMethod.columns>
 
-/** Whether the installation currently offers this way of signing in. */
+/** True if the installation currently offers this sign-in method. */
 export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignInMethods): boolean => {
   switch (kind) {
     case "password":

@@ -16,11 +16,11 @@ export type AccessTokenRow = typeof AccessTokenRow.Type
 export const accessTokenColumns =
   "token_id, subject, name, prefix, scopes, workspace_id, created_at, expires_at, revoked_at, last_used_at"
 
-/** What the database knows about a presented personal access token. */
+/** The stored facts about a presented personal access token. */
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,
-  /** How many other stores have the same secret. */
+  /** Number of other credential stores that contain this secret; non-zero means a collision. */
   elsewhere: Schema.Int
 })
 export type StoredToken = typeof StoredToken.Type
@@ -42,7 +42,7 @@ export interface UsableToken {
   readonly lastUsedAt: number
 }
 
-/** The token's authority, provided that the secret is in exactly one store, its account is open, and it has not been revoked. */
+/** The token's authority, if exactly one store contains the secret, its account is open, and it has not been revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null

@@ -20,7 +20,7 @@ export class TokenAuthority extends Context.Service<
     /**
      * The current authority of the presented bearer token. Changes nothing. Fails with `invalid_token` (unknown, not a personal
      * token, present in more than one store, revoked, expired), with `workspace_membership_inactive` if there is no active
-     * membership in the Workspace it is bound to, and with `verification_unavailable` if that cannot be determined.
+     * membership in the bound Workspace, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }

@@ -4,7 +4,7 @@ import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { accessTokenColumns, AccessTokenRow } from "./StoredToken.ts"
 
-/** Where the previous page ended. */
+/** The end of the previous page. */
 export interface TokenAnchor {
   readonly createdAt: string
   readonly tokenId: string

@@ -13,8 +13,8 @@ export class TokenUse extends Context.Service<
   TokenUse,
   {
     /**
-     * Whether a use at `millis` is too soon after the last one to be recorded. `lastWritten` is the row's value in
-     * milliseconds, 0 for never.
+     * True if a use at `millis` is too soon after the last recorded use. `lastWritten` is the row's value in milliseconds, 0 for
+     * never.
      */
     readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
     /** `lastWritten` as for `isNoted`. */

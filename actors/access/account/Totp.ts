@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
- * Time-based one-time passwords (RFC 6238) as supported by every authenticator: SHA-1, six digits, a new one every 30 seconds.
+ * Time-based one-time passwords (RFC 6238) in the form that every authenticator supports: SHA-1, six digits, a new code every 30
+ * seconds.
  */
 const stepMillis = 30_000
 const digits = 6
@@ -21,7 +22,7 @@ export const codeOf = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-/** The time step of the code, among those currently accepted and later than `last`; `undefined` if there is none. */
+/** The time step of the code, among the steps currently accepted and later than `last`; `undefined` without a match. */
 export const stepOf = (secret: Uint8Array, code: string, millis: number, last: number | null): number | undefined => {
   const present = Math.floor(millis / stepMillis)
   for (let step = present - tolerance; step <= present + tolerance; step++) {

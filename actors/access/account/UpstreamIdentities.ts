@@ -33,7 +33,7 @@ export interface UpstreamLink {
   readonly requestId?: string | undefined
 }
 
-/** An identity as seen by the account's owner. The provider's subject stays private. */
+/** An identity as shown to the account's owner. It omits the provider's subject. */
 export const LinkedIdentity = Schema.Struct({
   id: Schema.String,
   issuer: Schema.String,
@@ -59,17 +59,16 @@ const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly u
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
- * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to the account it has been
- * linked to; before it is linked, it belongs to the account with its verified address, if that address has been verified here
- * too.
+ * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to its linked account;
+ * before it is linked, it belongs to the account with its verified address, if svc has verified that address too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * The account that the identity belongs to, in the caller's transaction, after linking it if a person is linking it or its
-     * verified address belongs to an account; `none` if there is no such account. Fails if the account is locked, or if the
-     * identity or the account is already linked to another.
+     * The account of the identity, in the caller's transaction. Links the identity first if a person requested it or its verified
+     * address belongs to an account; `none` without such an account. Fails if the account is locked, or if the identity or the
+     * account is already linked to another.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
@@ -83,7 +82,7 @@ export class UpstreamIdentities extends Context.Service<
       subject: Subject,
       requestId?: string
     ) => Effect.Effect<void, UpstreamRefused>
-    /** The active account that the identity is linked to; `none` when there is none. */
+    /** The active account to which the identity is linked; `none` without such an account. */
     readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Option.Option<Subject>>
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>

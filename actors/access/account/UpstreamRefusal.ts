@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a sign-in through the upstream provider failed; each reason is explained on the page that the person sees. */
+/** The reason why a sign-in through the upstream provider failed; the page that the person sees explains it. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",

@@ -12,7 +12,7 @@ import { UpstreamSignInRow } from "./UpstreamRow.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** What ties the provider's response to the requesting browser, all derived from the browser's secret. */
+/** The values that bind the provider's response to the requesting browser, all derived from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
@@ -36,11 +36,11 @@ const SignInRow = Schema.Struct({
 export interface ReturnedSignIn extends UpstreamProof {
   /** The signed-in person who is linking the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session that asked: it confirms an identity, unless it links one. Absent for a sign-in. */
+  /** The requesting session: it confirms an identity, unless it links an identity. Absent for a sign-in. */
   readonly sessionId: string | null
   /** The invitation through which somebody without an account receives one. */
   readonly invitationId: InvitationId | null
-  /** What the invitation's link proved about its address. */
+  /** The property of the address that the invitation's link proved. */
   readonly invitationProof: AddressProof | null
   readonly returnPath: string
 }

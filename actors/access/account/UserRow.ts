@@ -20,7 +20,7 @@ export const StoredUser = table(
     created_at: Timestamp,
     updated_at: Timestamp,
     kind: SubjectKind,
-    /** Who made an automation; `NULL` for a person. */
+    /** The people who created an automation; `NULL` for a person. */
     made_by: Schema.NullOr(SubjectsJson)
   },
   ["kind"]
@@ -36,8 +36,8 @@ export const PasswordRow = table("user_passwords", {
 export type PasswordRow = RowOf<typeof PasswordRow.columns>
 
 /**
- * The address of an account, if it has been shown to belong to the person: the operator provided it, a link mailed there was
- * opened, or the upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
+ * The address of an account, if it has been verified: the operator provided it, somebody opened a link mailed to it, or the
+ * upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
  */
 export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

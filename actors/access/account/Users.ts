@@ -47,16 +47,13 @@ export interface NewUser {
 export class Users extends Context.Service<
   Users,
   {
-    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` when it is taken. */
+    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` for a taken address. */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
     /** The address in lookup form. Fails with `invalid_request`. */
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
-    /**
-     * Records that the address has been verified as belonging to the person; an earlier proof and any other address are left
-     * unchanged.
-     */
+    /** Records that the address belongs to the person; an earlier proof and any other address are left unchanged. */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
     /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
     readonly rename: (
@@ -66,8 +63,7 @@ export class Users extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Changes the account's address, in lookup form, with the proof that it belongs to the person. Password reset links sent to
-     * the previous address are revoked. Must run in the transaction of a caller who has made sure that nobody else has the
-     * address.
+     * the previous address are revoked. Call it in a transaction that has made sure that no other account has the address.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -75,11 +71,11 @@ export class Users extends Context.Service<
       email: string,
       proof: AddressProof
     ) => Effect.Effect<void, ApiError>
-    /** Whether any account exists yet. */
+    /** True if any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password from its hash. Revokes all of the person's sessions and grants in the same transaction: somebody who knew
-     * the old password may have used it. Personal tokens are kept.
+     * Sets the password from its hash. Revokes all of the person's sessions and grants in the same transaction, because somebody
+     * who had the old password may have used it. Personal tokens are kept.
      */
     readonly setPassword: (
       context: CommandContext,
@@ -236,7 +232,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // Done first, so that the mail goes to the address that the account still has.
+              // Written first, so that the mail goes to the account's previous address.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`

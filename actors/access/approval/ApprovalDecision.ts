@@ -54,7 +54,7 @@ const authorProblems: Readonly<Record<AuthorPart, ApprovalProblem>> = {
   auto_update: "auto_update_author"
 }
 
-/** Why an approval does not count towards a rule; `undefined` when it does. */
+/** The reason why an approval does not count towards a rule; `undefined` if it does. */
 export const approvalProblem = (
   rule: BindingRule,
   { approver, behind, kind, role, teamIds }: GivenApproval,
@@ -91,7 +91,7 @@ export const uselessBecause = (
 }
 
 /**
- * Whether a plan may be applied: every rule that matches its Capsule has enough approvals that count at this moment. Without
+ * Decides if a plan may be applied: every rule that matches its Capsule needs enough approvals that count at this moment. Without
  * a rule any approval is enough.
  */
 export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
@@ -115,7 +115,7 @@ export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   return { state: isMet ? "approved" : lapsed.size > 0 ? "lapsed" : "waiting", tallies, lapsed }
 }
 
-/** Why an approval does not count, worded to follow "because". */
+/** The reason why an approval does not count, worded to follow "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   automation: "automation does not count as an approver here",
   no_member: "the approver is not an active member of the Workspace",
@@ -141,7 +141,7 @@ const whose = ({ role, teamId }: BindingRule, names: Names): string => {
 
 const nameOf = (approver: Approver): string => (approver === "service" ? "svc" : approver)
 
-/** Why a plan is waiting, worded for people; `undefined` if it is approved. */
+/** The reason why a plan is waiting, in words for people; `undefined` if it is approved. */
 export const waitingWords = ({ lapsed, state, tallies }: ApprovalDecision, names: Names): string | undefined => {
   if (state === "approved") return undefined
   if (tallies.length === 0) return "The plan waits for an approval."

@@ -6,7 +6,7 @@ import { SubjectsJson } from "../account/PeopleBehind.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
-/** What an apply requires. */
+/** The requirements for an apply. */
 export const ApprovalRuleRow = table("approval_rules", {
   id: ApprovalRuleId,
   workspace_id: WorkspaceId,
@@ -26,7 +26,7 @@ export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
 /** The keys of what an approver acknowledged. */
 export const AcknowledgedJson = jsonText(Schema.Array(Schema.String))
 
-/** Who has approved which plan; each person counts once. */
+/** The approvers of each plan; each person counts once. */
 export const RunApprovalRow = table("run_approvals", {
   run_id: RunId,
   approver: Approver,

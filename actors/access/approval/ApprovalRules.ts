@@ -50,8 +50,8 @@ const changed = (change: RuleChange) => ({
 })
 
 /**
- * What applies require in a Workspace; the only writer of `approval_rules`. Only owners change rules, and ownership is checked
- * again in the transaction that makes the change.
+ * The requirements for applies in a Workspace; the only writer of `approval_rules`. Only owners change rules, and ownership is
+ * checked again in the transaction that makes the change.
  */
 export class ApprovalRules extends Context.Service<
   ApprovalRules,

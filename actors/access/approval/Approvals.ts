@@ -17,7 +17,10 @@ export interface ApprovalToGive {
   readonly comment?: string | undefined
   /** The personal access token that the approver presented. */
   readonly tokenId?: string | undefined
-  /** Reasons why objects may exist that the plan does not know, acknowledged by the approver. The service acknowledges none. */
+  /**
+   * Reasons why objects may exist that the plan does not include, acknowledged by the approver. The service never acknowledges
+   * them.
+   */
   readonly acknowledged?: ReadonlyArray<UncertainCode> | undefined
 }
 
@@ -25,13 +28,13 @@ export interface ApprovalToGive {
 export interface GivenResult {
   readonly isNew: boolean
   readonly isApproved: boolean
-  /** Why the plan is still waiting; absent once it is approved. */
+  /** The reason why the plan is still waiting; absent once it is approved. */
   readonly waiting: string | undefined
 }
 
 /**
- * Who has approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
- * transaction, under the rules and permissions in force at that moment.
+ * The approvals of each plan, and the decision whether they are enough; the only writer of `run_approvals`. Every method works in
+ * the caller's transaction, under the current rules and permissions.
  */
 export class Approvals extends Context.Service<
   Approvals,
@@ -44,7 +47,8 @@ export class Approvals extends Context.Service<
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /**
-     * Why the plan may not be applied: an approval is missing, or nobody acknowledged that objects may exist unknown to it.
+     * The reason why the plan may not be applied: an approval is missing, or nobody acknowledged that objects may exist outside
+     * the plan.
      */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /**

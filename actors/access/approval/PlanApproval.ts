@@ -33,7 +33,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** The accounts that have one of the addresses, either as their own address or as one verified by an upstream provider. */
+/** The accounts that have one of the addresses, either as their own address or as an address verified by an upstream provider. */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(
@@ -99,8 +99,9 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 })
 
 /**
- * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, its approvals with
- * the current permissions of those who gave them, and what makes it uncertain which objects the Capsule has. Used by everything that approves or applies.
+ * The current decision about a plan, in the caller's transaction: the rules that match its Capsule, its approvals with the
+ * current permissions of the approvers, and the reasons for uncertainty about the Capsule's objects. Every approval and apply
+ * uses it.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -141,7 +142,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     facts,
     decision: decideApproval(facts),
     ground,
-    /** What no approval of the plan has acknowledged. */
+    /** The codes that no approval of the plan has acknowledged. */
     open: unacknowledged(ground, acknowledged),
     teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
   }

@@ -7,7 +7,7 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/** What started a plan. `tokenId` is the personal access token of the starter, if they used one. */
+/** The origin of a plan. `tokenId` is the personal access token of the starter, if they used one. */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined
@@ -16,7 +16,7 @@ export interface PlanStart {
 
 type Following = Pick<CapsuleRow, "auto_update_authors" | "auto_update_by">
 
-/** Everybody who turned on or last changed the auto-update of a Capsule. */
+/** The people who turned on or last changed the auto-update of a Capsule. */
 const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): ReadonlyArray<Subject> => {
   if (auto_update_authors === null) return auto_update_by === null ? [] : [Subject.make(auto_update_by)]
   const { changedBy, turnedOnBy } = AutoUpdateAuthorsJson.read(auto_update_authors)
@@ -25,7 +25,7 @@ const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): R
 
 /**
  * The authors of a plan that starts now: the starter, the people behind an automation or a token that starts it, and the people
- * behind the auto-update that starts it. Authors of the commit are not among them: they are read from the snapshot.
+ * behind the auto-update that starts it. Authors of the commit are not among them, because they are read from the snapshot.
  */
 export const authorsAtStart = Effect.fnUntraced(function* (
   { createdBy, tokenId, trigger }: PlanStart,

@@ -14,8 +14,8 @@ export const RestoredRules = Schema.Struct({
 export type RestoredRules = typeof RestoredRules.Type
 
 /**
- * Workspaces with restored approval rules or teams, until a decision has been made on the last of their memberships. Anything
- * written after the restore does not count: it was written by a confirmed person.
+ * Workspaces with restored approval rules or teams, until the last of their memberships has been reviewed. Rules written after
+ * the restore do not count, because a confirmed person wrote them.
  */
 export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.orDie(

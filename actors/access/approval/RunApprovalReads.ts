@@ -21,7 +21,7 @@ interface Reader {
   readonly tokenId?: string | undefined
 }
 
-/** What effect this person's approval would have. */
+/** The effect that this person's approval would have. */
 const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, actor: Reader) {
   const { subject, tokenId } = actor
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
@@ -33,7 +33,7 @@ const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** Who has approved a plan, whose approval is missing, and why it is waiting, as this reader sees it. */
+/** The approvals of a plan, the missing approvals, and the reason why it is waiting, for this reader. */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

@@ -7,7 +7,7 @@ import { EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { LeftOverStateRow } from "../../ledger/state/LeftOverStateRow.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** What makes it uncertain which objects a Capsule has. */
+/** A reason why the objects of a Capsule are uncertain. */
 export interface Ground {
   readonly code: UncertainCode
   /** Identifies it: an acknowledgement covers nothing that came later. */
@@ -44,8 +44,8 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 })
 
 /**
- * What makes it uncertain which objects a Capsule has, as the records show it now. It ends when a person adopts or discards the
- * state, and for objects that were possibly created also when a later apply succeeds.
+ * The current reasons for uncertainty about a Capsule's objects, according to the records. They end when a person adopts or
+ * discards the state, and for possibly created objects also when a later apply succeeds.
  */
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient
@@ -86,7 +86,7 @@ export const codesOf = (ground: ReadonlyArray<Ground>): ReadonlyArray<UncertainC
   ...new Set(ground.map(({ code }) => code))
 ]
 
-/** Why a plan is neither approved nor applied; `undefined` if everything is acknowledged. */
+/** The reason why a plan is neither approved nor applied; `undefined` if everything is acknowledged. */
 export const groundWords = (ground: ReadonlyArray<Ground>): string | undefined => {
   if (ground.length === 0) return undefined
   const codes = codesOf(ground)

@@ -60,8 +60,8 @@ export class Authorizations extends Context.Service<
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * The Workspace to which a request refers: the one it names, or else the only one in which its resource is an Interface
-     * available to this person. OAuth clients that do not know about Workspaces name none.
+     * The Workspace of a request: the requested Workspace, or else the only Workspace in which its resource is an Interface
+     * available to this person. General OAuth clients request no Workspace.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -69,8 +69,8 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "workspaceId">
     ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
     /**
-     * The scopes in a request that this person can grant to this client: those for which it is registered and, if the request is
-     * for an Interface, those among the person's permissions for it. Fails with `invalid_target` if there are none.
+     * The scopes in a request that this person can grant to this client: the client's registered scopes and, if the request is
+     * for an Interface, only the person's permissions for it. Fails with `invalid_target` if there are none.
      */
     readonly grantable: (
       client: Client,
@@ -177,7 +177,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // A person who is not a member learns only that, and not whether the address exists.
+            // A person who is not a member finds out only that, and not if the address exists.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

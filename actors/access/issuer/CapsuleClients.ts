@@ -24,11 +24,11 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
-  /** Where people may be sent after signing out, besides the origin itself. */
+  /** The addresses to which people may return after signing out, in addition to the origin itself. */
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
-  /** SHA-256 of the secret that the Capsule's resource server uses for introspection, if its module asks for one. */
+  /** SHA-256 of the secret that the Capsule's resource server uses for introspection, if its module requests a secret. */
   introspection_hash: Schema.NullOr(Schema.String),
   status: Schema.String,
   created_at: Timestamp,
@@ -70,7 +70,7 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Absent when there are none, so that the digest of older pins does not change. */
+  /** Absent without paths, so that the digest of older pins does not change. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
@@ -97,7 +97,7 @@ export class CapsuleClients extends Context.Service<
   {
     /**
      * Called at plan time. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run,
-     * along with the paths to which people may return after signing out; `undefined` if the configuration asks for no identity.
+     * along with the paths to which people may return after signing out; `undefined` if the configuration requests no identity.
      * Fails closed with `CapsuleIdentityRefused`.
      */
     readonly pin: (
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       : authority
   })
 
-  /** What would be registered now; `undefined` without a requirement. */
+  /** The values that an apply would register now; `undefined` without a requirement. */
   const derive = Effect.fnUntraced(function* (
     capsuleId: CapsuleId,
     endpointUrl: string | undefined,

@@ -11,7 +11,7 @@ export type GrantType = (typeof grantTypes)[number]
 
 export type SigningAlgorithm = "RS256" | "ES256"
 
-/** The Capsule that a client belongs to: its authority is checked on every use of the client. */
+/** The Capsule that owns a client: its authority is checked on every use of the client. */
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
@@ -43,7 +43,7 @@ export interface Client {
   readonly idTokenAlgorithm: SigningAlgorithm
   /** Resource identifiers for which it may request tokens. */
   readonly resources: ReadonlyArray<string>
-  /** Whether it may request tokens for Interfaces in the grant's Workspace. */
+  /** True if it may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
   /** Identifiers of the resources that it protects and whose tokens it may introspect. */
   readonly guards: ReadonlyArray<string>

@@ -20,7 +20,7 @@ export interface ConnectedApplication {
   readonly clientName: string
   readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
-  /** Whether it remains valid after the person signs out. */
+  /** True if it remains valid after the person signs out. */
   readonly offline: boolean
   readonly createdAt: string
 }

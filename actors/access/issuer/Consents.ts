@@ -8,7 +8,7 @@ import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Consents that make it unnecessary to ask again; `workspace_id` is empty if there is no Workspace. */
+/** Consents that make a new consent unnecessary; `workspace_id` is empty without a Workspace. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,
@@ -25,7 +25,7 @@ export interface ConsentPlace {
   readonly workspaceId: WorkspaceId | undefined
 }
 
-/** What people have allowed clients to do. */
+/** The access that people have granted to clients. */
 export class Consents extends Context.Service<
   Consents,
   {

@@ -17,7 +17,7 @@ export const endGrants = Effect.gen(function* () {
   yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
   yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
   yield* sql`DELETE FROM oidc_device_codes`
-  // A consent that has been withdrawn since then must not be restored; people are asked again.
+  // A restore must not revive a consent that has been withdrawn since; people decide again.
   yield* sql`DELETE FROM oidc_consents`
   return grants.length
 }).pipe(Effect.orDie, Effect.withSpan("endGrants"))

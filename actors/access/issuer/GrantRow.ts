@@ -18,7 +18,7 @@ export const OAuthTokenRow = table("oauth_access_tokens", {
 })
 export type OAuthTokenRow = RowOf<typeof OAuthTokenRow.columns>
 
-/** What a person has granted to an OAuth client. */
+/** A person's grant to an OAuth client. */
 export const GrantRow = table("oidc_grants", {
   id: Schema.String,
   client_id: Schema.String,

@@ -9,7 +9,7 @@ import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedCla
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** What a person granted to a client on one occasion. */
+/** A person's grant to a client on one occasion. */
 export interface NewGrant {
   readonly clientId: string
   readonly subject: string
@@ -19,9 +19,9 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  /** Where the code was sent; none for a device. */
+  /** The destination of the code; undefined for a device. */
   readonly redirectUri: string | undefined
-  /** When the person last authenticated, in seconds since 1970. */
+  /** The time of the person's last authentication, in seconds since 1970. */
   readonly authTime: number
 }
 
@@ -75,8 +75,8 @@ export class Grants extends Context.Service<
     /** Revokes everything a person has granted, e.g. after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * Ends a browser session, and revokes those of its grants that were not meant to outlive it. Grants with `offline_access`
-     * remain until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
+     * Ends a browser session, and revokes its grants unless they were meant to outlive it. Grants with `offline_access` remain
+     * until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
     /** The same person has signed in again in the same browser: grants from the old session move to the new one. */

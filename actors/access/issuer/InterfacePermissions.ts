@@ -33,10 +33,10 @@ const isFor =
     consumerCapsuleId === owner.capsuleId ||
     (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
 
-/** An Interface, and the bindings that one person has to it. */
+/** An Interface, and one person's bindings to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** The permissions of a client: those of its bindings, within the operator's policy. */
+/** The permissions of a client: the permissions of its bindings, within the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,
@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * The permissions that a client's tokens may currently claim at the Interface with that resource address: those of the person's
- * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a database
- * failure is passed on, never treated as an empty result.
+ * The permissions that a client's tokens may currently claim at the Interface with that resource address: the permissions of the
+ * person's bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a
+ * database failure is passed on, never treated as an empty result.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
@@ -69,7 +69,7 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 
 /**
  * The Workspaces in which this address is an Interface that the person may currently invoke through the client. If the client
- * does not name a Workspace, the Workspace is used if it is the only one; if there are several, none is guessed.
+ * requests no Workspace, the issuer uses the only Workspace; if there are several, it does not guess.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

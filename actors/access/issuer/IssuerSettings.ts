@@ -7,8 +7,8 @@ export class IssuerSettings extends Context.Service<
     /** Public origin without a trailing slash, e.g. `https://svc.example.com`. */
     readonly issuer: string
     /**
-     * How long a used refresh token may be presented again, while its successor is unused: 0 to 30 seconds, for clients that
-     * lose responses. Zero (the default) treats every reuse as theft.
+     * The time in which a used refresh token may be presented again, while its successor is unused: 0 to 30 seconds, for clients
+     * that lose responses. Zero (the default) treats every reuse as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

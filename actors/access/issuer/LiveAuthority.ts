@@ -21,14 +21,17 @@ const Person = rowShape({
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** What a grant depends on each time it is used. */
+/** The conditions of a grant, checked at each use. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
   readonly capsuleId: CapsuleId | undefined
 }
 
-/** Why there is no authority. `lasting`: the grants based on it must be revoked; otherwise an apply may restore it. */
+/**
+ * The reason for missing authority. `lasting`: the grants based on it must be revoked; otherwise an apply may restore the
+ * authority.
+ */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
   readonly lasting: boolean
@@ -36,7 +39,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Why a Capsule's client has no authority in the Capsule's current state; `undefined` if it has authority. */
+/** The reason why a Capsule's client has no authority in the Capsule's current state; `undefined` if it has authority. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -60,9 +63,9 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 })
 
 /**
- * Reads through `sql` whether a person may currently act through a client, in the Workspace that the grant is bound to: an active
- * account, an active membership, and for a Capsule's client the exact activation of the Capsule. A database failure is passed on
- * unchanged and never treated as an answer.
+ * Reads through `sql` if a person may currently act through a client, in the grant's Workspace: it requires an active account, an
+ * active membership, and for a Capsule's client the exact activation of the Capsule. A database failure is passed on unchanged
+ * and never treated as an answer.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

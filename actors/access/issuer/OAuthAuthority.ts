@@ -13,7 +13,7 @@ const unverifiable = new ApiError({
 export class OAuthAuthority extends Context.Service<
   OAuthAuthority,
   {
-    /** Fails with `invalid_token`, or with `verification_unavailable` when what it depends on cannot be read. */
+    /** Fails with `invalid_token`, or with `verification_unavailable` if its conditions cannot be read. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/actors/access/issuer/OAuthAuthority") {

@@ -73,8 +73,8 @@ const unavailable = refuse(
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Fails closed: when the database does not respond, nobody is admitted. The caller's transaction, if any, has been rolled back,
- * so a presented token stays valid.
+ * Fails closed: if the database does not respond, nobody is admitted. The caller's transaction, if any, has been rolled back, so
+ * a presented token remains valid.
  */
 export const failClosed = <A, E, R>(
   effect: Effect.Effect<A, E, R>

@@ -19,7 +19,7 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** Whether an address can be reached without leaving the machine. */
+/** True if an address can be reached without leaving the machine. */
 export const isLoopbackAddress = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && loopbackHosts.has(url.hostname)
@@ -31,7 +31,7 @@ export const isLoopbackAddress = (text: string): boolean => {
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
-/** What is wrong with a redirect address that a client wants to register, or `undefined` if nothing is. */
+/** The fault of a redirect address that a client wants to register, or `undefined` for a valid address. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
@@ -59,8 +59,8 @@ const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
- * Whether the address in a request is registered. Compared character for character, since any normalisation leaves room for
- * attacks. Native apps cannot know their loopback listener's port beforehand, so for them the port alone may differ (RFC 8252).
+ * True if the address in a request is registered. Compared character for character, since any normalisation leaves room for
+ * attacks. Native apps cannot predict their loopback listener's port, so for them the port alone may differ (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

@@ -32,7 +32,7 @@ export type RefreshLookup =
   | { readonly kind: "reused"; readonly grantId: string }
   | { readonly kind: "unknown" }
 
-/** Refresh tokens: each can be used once and names its successor. Works in the caller's transaction. */
+/** Refresh tokens: each can be used once and refers to its successor. Works in the caller's transaction. */
 export class RefreshTokens extends Context.Service<
   RefreshTokens,
   {

@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** Whether a grant was issued for an address that is still registered for the client. A device has no address. */
+/** True if a grant was issued for an address that is still registered for the client. A device has no address. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** Claims about a person that a client may request by name, and the scope each belongs to. */
+/** Claims about a person that a client may request by name, and the scope of each. */
 export const claimScopes = {
   name: "profile",
   preferred_username: "profile",
@@ -20,7 +20,7 @@ export const personClaims = [
   "groups"
 ] as const satisfies ReadonlyArray<PersonClaim>
 
-/** What the `claims` parameter requested, without anything unknown to this issuer. */
+/** The claims in the `claims` parameter, without claims unknown to this issuer. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
@@ -65,7 +65,7 @@ export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> =
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** The claims in a token: those its scopes grant, and those requested by name. */
+/** The claims in a token: claims of its scopes, and claims requested by name. */
 export const namedClaims = (
   scopes: ReadonlyArray<string>,
   requested: ReadonlyArray<PersonClaim>

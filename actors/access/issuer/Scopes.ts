@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scopes that this issuer understands. Others exist only where a Capsule or a resource server declares them. */
+/** The scopes of this issuer. Other scopes exist only if a Capsule or a resource server declares them. */
 export const standardScopes = [
   "openid",
   "profile",

@@ -41,7 +41,7 @@ const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgori
   return made
 })
 
-/** How the issuer's key pairs are generated. */
+/** The generation of the issuer's key pairs. */
 export const KeyGeneration = Context.Reference<{
   readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
 }>("svc/actors/access/issuer/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })
@@ -61,7 +61,7 @@ type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** How long clients may cache the key set; a key is published at least that long before it signs. */
+/** The time that clients may cache the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
 // Longer than any token's lifetime plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
@@ -117,7 +117,7 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key started signing. Waits for the keys, as the key set does. */
+    /** The time at which the oldest active key started signing. Waits for the keys, as the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/actors/access/issuer/SigningKeys") {

@@ -44,7 +44,7 @@ export const StaticClientDocument = Schema.Struct({
 })
 export type StaticClientDocument = typeof StaticClientDocument.Type
 
-/** The configured clients break the rules; `message` names the client and the field. */
+/** The configured clients break the rules; `message` contains the client and the field. */
 export class StaticClientsRefused extends Schema.TaggedError<StaticClientsRefused>()("StaticClientsRefused", {
   message: Schema.String
 }) {}

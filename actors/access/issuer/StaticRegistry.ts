@@ -77,10 +77,10 @@ const toClient = (config: StaticClientConfig): Client => ({
   owner: undefined
 })
 
-/** What a document registers. */
+/** The registrations in a document. */
 export interface StaticRegistry {
   readonly clients: ReadonlyMap<string, Client>
-  /** A resource server named by the operator is never an Interface. */
+  /** A resource server declared by the operator is never an Interface. */
   readonly resourceServers: ReadonlyMap<string, ResourceServer>
 }
 

@@ -6,13 +6,13 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** What a token may state about a person. `groups` are read only where they are claimed. */
+/** The facts about a person that a token may contain. `groups` are read only if they are claimed. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
 }
 
-/** Accounts have no user name: the local part of the email address is used where one is required. */
+/** Accounts have no user name, so the local part of the email address replaces it. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
@@ -47,7 +47,7 @@ export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
         }
       }
 
-/** What UserInfo returns about the person. */
+/** The claims of UserInfo about the person. */
 export const userInfoClaims = (
   authority: LiveAuthority,
   names: ReadonlyArray<PersonClaim>,

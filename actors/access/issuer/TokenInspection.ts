@@ -66,8 +66,8 @@ export class TokenInspection extends Context.Service<
      */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /**
-     * RFC 7009: unknown tokens and other clients' tokens cause no error and are left untouched. Revoking a refresh token revokes
-     * its grant.
+     * RFC 7009: unknown tokens and other clients' tokens cause no error and are not changed. Revoking a refresh token revokes its
+     * grant.
      */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
@@ -95,7 +95,7 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* ReadMemory
-      // Caches only the token; its expiry is checked on every use. What it depends on is read each time: clients and the
+      // Caches only the token; its expiry is checked on every use. Its conditions are read each time, because clients and the
       // operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
@@ -131,7 +131,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** Which of a resource token's scopes are currently valid; `undefined` when it no longer has authority. */
+      /** The currently valid scopes of a resource token; `undefined` if it no longer has authority. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

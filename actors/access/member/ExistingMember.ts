@@ -15,7 +15,7 @@ export const alreadyMember = () => failedPrecondition("The person is a member of
 
 const Existing = rowShape({ status: MemberStatus })
 
-/** Refuses to invite somebody who is shown as an active member. Uses one read, whether or not there is an account. */
+/** Refuses to invite a person who is shown as an active member. Uses one read, with or without an account. */
 export const refuseMember = Effect.fn("refuseMember")(function* (
   workspaceId: WorkspaceId,
   person: { readonly email: string | null; readonly subject: string | null }

@@ -37,10 +37,9 @@ export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
   {
     /**
-     * Makes the person an active member; if the same person repeats it, nothing changes. Fails with `not_found` unless the
-     * invitation is pending, with `permission_denied` when it is for somebody else, and with `failed_precondition` when the
-     * inviter may no longer grant the role, or when the person is already a member or was removed after the invitation was
-     * created.
+     * Makes the person an active member; a repetition by the same person changes nothing. Fails with `not_found` unless the
+     * invitation is pending, with `permission_denied` if it is for somebody else, and with `failed_precondition` if the inviter
+     * may no longer grant the role, or if the person is already a member or was removed after the invitation was created.
      */
     readonly accept: (
       context: CommandContext,
@@ -124,7 +123,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** A compare-and-set, so that only one of two concurrent acceptances goes ahead. */
+  /** A compare-and-set, so that only one of two concurrent acceptances succeeds. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations

@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role, roleAtLeast, type SubjectKind } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** Who invites: a person by subject, or the operator from the machine's command line. */
+/** The inviter: a person by subject, or the operator from the machine's command line. */
 export type Inviter = { readonly subject: string } | "operator"
 
 export const permissionDenied = (message: string) => new ApiError({ code: "permission_denied", message })
@@ -23,7 +23,7 @@ export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceI
   return held?.role
 })
 
-/** Why a member with the role `held` may not invite as `role`; `undefined` when they may. */
+/** The reason why a member with the role `held` may not invite as `role`; `undefined` if they may. */
 export const invitationRefusal = (held: Role | undefined, role: Role, open: boolean): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")
@@ -48,7 +48,7 @@ export const lapsedInvitation = () =>
 
 const noOwner = () => failedPrecondition("role: an automation cannot own a Workspace. Give it admin at most.")
 
-/** Why a member with the role `held` may not create an automation with this role; `undefined` when they may. */
+/** The reason why a member with the role `held` may not create an automation with this role; `undefined` if they may. */
 export const makingRefusal = (held: Role | undefined, role: Role): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")
@@ -59,7 +59,7 @@ export const makingRefusal = (held: Role | undefined, role: Role): ApiError | un
     : permissionDenied("role: nobody gives an automation more than their own role.")
 }
 
-/** Why a member of this kind cannot be changed in this way; `undefined` if it can. */
+/** The reason why a member of this kind cannot be changed in this way; `undefined` if it can. */
 export const kindRefusal = (
   kind: SubjectKind,
   wanted: { readonly role?: Role | undefined; readonly displayName?: string | undefined }

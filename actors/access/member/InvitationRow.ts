@@ -29,7 +29,7 @@ export const InvitationRow = table("invitations", {
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** What holding this link proves about the address: only its owner reads mail sent there. */
+/** The property of the address that possession of this link proves: only its owner reads mail sent to it. */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
@@ -37,7 +37,7 @@ export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
   row.status === "pending" && row.expires_at <= at ? "expired" : row.status
 
-/** Whether anybody who has the link may accept. */
+/** True if anybody with the link may accept. */
 export const isOpen = (row: Pick<InvitationRow, "email" | "subject">): boolean =>
   row.email === null && row.subject === null
 

@@ -46,11 +46,11 @@ export interface IssuedInvitation {
   readonly member?: Member | undefined
   /** Belongs in the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
-  /** Whether a mail with a separate link was queued. */
+  /** True if a mail with a separate link was queued. */
   readonly mailed: boolean
 }
 
-/** Where an invitation is accepted or declined. The secret is in the fragment, which browsers do not send. */
+/** The page on which a person accepts or declines an invitation. The secret is in the fragment, which browsers do not send. */
 export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
   `${baseUrl}/join#${Redacted.value(secret)}`
 
@@ -67,8 +67,8 @@ const PreviewRow = rowShape({
 })
 
 /**
- * Offers to join a Workspace, or the server. Only the digest of the secret is stored. Nothing here depends on whether an address
- * has an account.
+ * Offers to join a Workspace, or the server. Only the digest of the secret is stored. Nothing in it depends on the existence of
+ * an account for an address.
  */
 export class Invitations extends Context.Service<
   Invitations,
@@ -95,7 +95,7 @@ export class Invitations extends Context.Service<
       scope: InvitationScope & { readonly workspaceId: WorkspaceId },
       id: InvitationId
     ) => Effect.Effect<Invitation, ApiError>
-    /** What the link is an invitation to, without consuming it. Fails with `not_found` unless it is pending. */
+    /** The Workspace and role that the link offers, without consuming it. Fails with `not_found` unless it is pending. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
     /** Declines the invitation. Fails with `not_found` unless it is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM invitations WHERE expires_at < ${DateTime.formatIso(before)}`
   })
 
-  /** What opening the link proves about its address: the operator vouches for an address that they name. */
+  /** The property of the address that opening the link proves: the operator has verified an address that they enter. */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 

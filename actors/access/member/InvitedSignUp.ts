@@ -29,7 +29,7 @@ type NewSignInMethod =
 
 type SignedUp = OpenSession & { readonly subject: string }
 
-/** Does not say why: whether an address has an account must not be revealed. */
+/** Contains no reason, because it must not reveal if an address has an account. */
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
@@ -64,7 +64,7 @@ export class InvitedSignUp extends Context.Service<
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
-      /** The invitation's address, whatever the request says: it has been verified as belonging to the person. */
+      /** The invitation's address, regardless of the request, because it has been verified as belonging to the person. */
       const addressOf = (row: InvitationRow, { email }: Redemption) => {
         if (row.email !== null) return Effect.succeed(row.email)
         return email === undefined

@@ -49,8 +49,8 @@ const UseShape = rowShape({
 })
 
 /**
- * What stops in the Workspace when the member leaves, according to the rules for Connections and tokens: read in the removal's
- * transaction, or beforehand for display.
+ * Everything that stops in the Workspace when the member leaves, according to the rules for Connections and tokens: read in the
+ * removal's transaction, or beforehand for display.
  */
 const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
@@ -103,7 +103,7 @@ const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId
   } satisfies Departure
 }, Effect.orDie)
 
-/** What the history records about a departure: ids only. */
+/** The history's record of a departure: ids only. */
 const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0
@@ -153,8 +153,8 @@ export interface HandOver {
 }
 
 /**
- * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request from somebody
- * who has been removed in the meantime changes nothing. Nobody becomes a member here: people accept an invitation.
+ * The members of a Workspace. The actor's role is read again in the transaction of the change, so that a request from a person
+ * who has been removed in the meantime changes nothing. This service makes nobody a member: people accept an invitation.
  */
 export class Members extends Context.Service<
   Members,
@@ -166,8 +166,8 @@ export class Members extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Fails with `permission_denied` for anybody but an owner where the rules say so, and with `failed_precondition` for the last
-     * owner, for somebody who has left, and for somebody who has not accepted yet.
+     * Fails with `permission_denied` for everybody except an owner if the rules require it, and with `failed_precondition` for
+     * the last owner, for a person who has left, and for a person who has not accepted yet.
      */
     readonly update: (
       context: CommandContext,
@@ -176,12 +176,12 @@ export class Members extends Context.Service<
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
     /**
-     * Suspends the membership: access ends with the commit. Anybody may remove themselves, except the last owner
-     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted, and revokes the tokens of an
+     * Suspends the membership: access ends with the commit. Every member may remove themselves, except the last owner
+     * (`failed_precondition`). Withdraws the invitation of a person who has not accepted, and revokes the tokens of an
      * automation.
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
-    /** What removing a member would stop. For other members, this requires the admin role (`permission_denied`). */
+    /** The consequences of removing a member. For other members, this requires the admin role (`permission_denied`). */
     readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
     /** Makes another active member owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
@@ -268,7 +268,7 @@ const make = Effect.gen(function* () {
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
-  /** What the acting person may do to this member, beyond managing members in general. */
+  /** The acting person's permissions for this member, beyond managing members in general. */
   const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
     const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
     if (leaves) return
@@ -399,7 +399,7 @@ const make = Effect.gen(function* () {
         )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
       )
       const present = yield* nowUntil(pending.map((one) => one.expires_at))
-      // Somebody who is invited again is shown once, as an invitee.
+      // A person who is invited again appears once, as an invitee.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

@@ -121,7 +121,7 @@ const apply = Effect.fnUntraced(function* (subject: Subject, change: Provisionin
   }
 })
 
-/** Whether a person with these claims gets an account. */
+/** True if a person with these claims gets an account. */
 export const isAdmitted = (rules: ReadonlyArray<ProvisioningRule>, claims: ProvenClaims): boolean =>
   provisioningDecision(rules, claims, []).admitted
 

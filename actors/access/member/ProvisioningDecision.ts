@@ -2,7 +2,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type MemberStatus, type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 
-/** What the provider asserts at this sign-in. */
+/** The provider's claims at this sign-in. */
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
@@ -64,8 +64,8 @@ const changeOf = (
 }
 
 /**
- * What a sign-in changes: whether it may create an account, and the memberships. Roles given by rules follow the rules in both
- * directions; roles given by people remain unchanged.
+ * The effect of a sign-in: the permission to create an account, and the memberships. Roles given by rules follow the rules in
+ * both directions; roles given by people remain unchanged.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

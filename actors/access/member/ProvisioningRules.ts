@@ -4,8 +4,8 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 
 /**
- * Who gets an account by signing in through the upstream provider, and the roles that come with it. A rule with several
- * conditions applies only if all of them are met.
+ * The people who get an account by signing in through the upstream provider, and their roles. A rule with several conditions
+ * applies only if all of them are met.
  */
 export const ProvisioningRule = Schema.Struct({
   /** Domains of addresses verified by the provider; a subdomain is a different domain. */
@@ -27,8 +27,8 @@ export const SignInRules = Schema.Struct({
 export type SignInRules = typeof SignInRules.Type
 
 /**
- * How an identity at the upstream provider is recognised: by addresses that the provider has verified, or as a member of its
- * single tenant.
+ * The method of recognising an identity at the upstream provider: by addresses that the provider has verified, or as a member of
+ * its single tenant.
  */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
@@ -48,7 +48,7 @@ export const ruleFaults = (
     return faults
   })
 
-/** Why these rules do not fit the way identities are recognised; `undefined` when they do. */
+/** The reason why these rules do not fit the method of recognising identities; `undefined` if they fit. */
 export const rulesContradiction = (
   rules: ReadonlyArray<ProvisioningRule>,
   trust: UpstreamTrust
@@ -62,8 +62,8 @@ export const rulesContradiction = (
 }
 
 /**
- * The rules in force; `undefined` if there are none, in which case nobody is provisioned. Read at the point of use, since a
- * reload changes them.
+ * The rules in force; `undefined` without rules, in which case nobody is provisioned. Read at the point of use, since a reload
+ * changes them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(
   "svc/actors/access/member/ProvisioningRules",

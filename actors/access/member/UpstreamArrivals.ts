@@ -26,7 +26,7 @@ export interface OpenedInvitation {
 
 export interface UpstreamArrival {
   readonly trust: UpstreamTrust
-  /** The person who links the identity to their account, and the session that asked for it. */
+  /** The person who links the identity to their account, and the requesting session. */
   readonly link?: { readonly subject: Subject; readonly sessionId: string } | undefined
   /** The invitation that somebody without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
@@ -38,7 +38,7 @@ export interface UpstreamArrival {
 
 type Arrived = OpenSession & {
   readonly subject: string
-  /** Whether this arrival created the account and accepted the invitation. */
+  /** True if this arrival created the account and accepted the invitation. */
   readonly joined: boolean
 }
 
@@ -56,16 +56,16 @@ const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   })
 
 /**
- * People returning from the upstream provider. Who an identity belongs to, what rules and invitations add, and the session are
- * all decided in one transaction.
+ * People returning from the upstream provider. One transaction decides the account of an identity, the effect of rules and
+ * invitations, and the session.
  */
 export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
   {
     /**
-     * Signs in the person the identity belongs to. Somebody without an account gets one through an invitation or a rule; the
-     * person's memberships then follow the rules in force. Fails with `unauthenticated` if the session that asked for a link is
-     * no longer open.
+     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule; the person's
+     * memberships then follow the rules in force. Fails with `unauthenticated` if the session that requested a link is no longer
+     * open.
      */
     readonly enter: (
       identity: UpstreamIdentity,

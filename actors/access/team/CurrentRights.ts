@@ -13,7 +13,7 @@ export interface CapsulePlace {
   readonly environment: string
 }
 
-/** What a subject may currently do for a Capsule. */
+/** A subject's current rights for a Capsule. */
 export interface CurrentRights {
   readonly kind: SubjectKind
   /** None without an active membership of an active account, whatever the teams grant. */
@@ -37,7 +37,7 @@ const HeldRole = rowShape({
 })
 const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
 
-/** Rights of these subjects, read in the caller's transaction. There is an entry for every subject. */
+/** Rights of these subjects, read in the caller's transaction. The result has an entry for every subject. */
 export const currentRights = Effect.fn("currentRights")(function* (
   { environment, projectId, workspaceId }: CapsulePlace,
   subjects: ReadonlyArray<Subject>

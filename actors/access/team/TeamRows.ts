@@ -14,7 +14,7 @@ export const TeamRow = table("teams", {
 })
 export type TeamRow = RowOf<typeof TeamRow.columns>
 
-/** Which people are in which team. */
+/** The members of each team. */
 export const TeamMemberRow = table("team_members", { team_id: TeamId, subject: Subject })
 
 /** A team's roles in Projects and environments. */

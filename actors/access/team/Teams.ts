@@ -55,7 +55,7 @@ export class Teams extends Context.Service<
       id: TeamId,
       change: TeamChange
     ) => Effect.Effect<Team, ApiError>
-    /** Fails with `failed_precondition` while an approval rule names the team. */
+    /** Fails with `failed_precondition` while an approval rule refers to the team. */
     readonly remove: (context: CommandContext, scope: OwnerScope, id: TeamId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/access/team/Teams") {

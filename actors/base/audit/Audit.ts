@@ -45,7 +45,7 @@ export class Audit extends Context.Service<
     /** Writes an entry in the caller's transaction: it exists if and only if the change does. */
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
     /**
-     * Whether a Capsule has had an event with this value in its data since a given time; current within the caller's transaction.
+     * True if a Capsule has had an event with this value in its data since a given time; current within the caller's transaction.
      */
     readonly names: (event: {
       readonly capsuleId: CapsuleId

@@ -59,9 +59,9 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database that has none, and links the events from earlier releases in chronological order: they prove
- * what the database held at this moment. Continues after a crash. After that, an event without a position never receives one, and
- * the check names it.
+ * Starts the chains of a database without chains, and links the events from earlier releases in chronological order: they prove
+ * the database's contents at this moment. Continues after a crash. After that, an event without a position never receives one,
+ * and the check reports it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

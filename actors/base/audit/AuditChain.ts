@@ -27,22 +27,22 @@ export const writeChain = (key: AuditKey, chain: Chain) =>
 
 const Count = rowShape({ count: Schema.Int })
 
-/** How many Workspaces have a chain. */
+/** Number of Workspaces with a chain. */
 export const countChains = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_chains WHERE scope <> ${installationScope}`
   return row?.count ?? 0
 })
 
-/** Whether the row of a chain is unchanged since it was written. */
+/** True if the row of a chain is unchanged since it was written. */
 export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boolean> =>
   Effect.map(key.seal(chainText(chain)), (seal) => seal === chain.seal)
 
 const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
- * Starts the chain of a Workspace, or of the installation. Events whose chain's row is missing are left unchanged: what follows
- * them does not fit, which reveals the missing row.
+ * Starts the chain of a Workspace, or of the installation. Events whose chain's row is missing are not changed: the following
+ * events do not fit, which reveals the missing row.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 /** The chain of the events that belong to no Workspace. */
 export const installationScope = ""
 
-/** Which events a chain links: those of a Workspace, or those of the installation and its accounts. */
+/** The events that a chain links: those of a Workspace, or those of the installation and its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
@@ -34,8 +34,8 @@ export const workspaceOf = (scope: AuditScope): WorkspaceId | null => (scope ===
 const EventTime = rowShape({ created_at: Timestamp })
 
 /**
- * When the newest event of the installation's chain was written, according to the clock at that moment. The newest event is
- * determined by its position, since its time may come from a wrong clock.
+ * The recorded time of the newest event in the installation's chain. The newest event is determined by its position, because its
+ * time may come from a wrong clock.
  */
 export const newestEventTime = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

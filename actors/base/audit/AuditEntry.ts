@@ -59,8 +59,8 @@ const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEnt
 }, Effect.orDie)
 
 /**
- * Writes an entry at the end of its chain, in the caller's transaction or in its own. Two entries in one transaction are written
- * one after the other: no position is used twice.
+ * Writes an entry at the end of its chain, in the caller's transaction or in its own transaction. Two entries in one transaction
+ * are written sequentially, so no position is used twice.
  */
 export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   Effect.contextWith((context: Context.Context<SqlClient.SqlClient>) => {

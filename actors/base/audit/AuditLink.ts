@@ -9,7 +9,7 @@ import type { AuditRow } from "./AuditRow.ts"
  * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest
  * that covers the event and the link before it. The key comes from the vault, so a row does not fit if somebody with access only
  * to the database has changed, removed, moved or added it. The row of a chain is also sealed: the chain's end cannot be cut off
- * unnoticed, except by reverting both to an older copy, which only a head kept elsewhere reveals.
+ * undetected, except by reverting both to an older copy, which only a head stored elsewhere reveals.
  */
 export interface AuditKey {
   /** Identifies the key. Rotating the master key does not change it. */

@@ -13,7 +13,7 @@ import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** How long the operator keeps audit events; `undefined` means forever. */
+/** The operator's retention of audit events; `undefined` means forever. */
 export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
   defaultValue: () => undefined
 })
@@ -34,16 +34,16 @@ export interface RemovableEvents {
 }
 
 /**
- * Removes audit events from the beginning of their chains, if the operator has configured how long they are kept. The row of the
- * chain keeps the position and the digest of the last event removed, from which the check continues. A step is one short
- * transaction with its own audit event, so a process may die between any two steps.
+ * Removes audit events from the beginning of their chains, if the operator has configured a retention. The row of the chain keeps
+ * the position and the digest of the last removed event, from which the check continues. A step is one short transaction with its
+ * own audit event, so a process may die between any two steps.
  */
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
   {
-    /** What would be removed now, by chain. */
+    /** The events that a removal would remove now, by chain. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes everything that may be removed, and returns what was removed by chain. */
+    /** Removes all removable events, and returns them by chain. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
     /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
@@ -64,8 +64,8 @@ export class AuditRemoval extends Context.Service<
       )
 
       /**
-       * The oldest events of a chain after a position, up to the first that is not old enough: only the beginning of a chain is
-       * removed.
+       * The oldest events of a chain after a position, up to the first that is not old enough, because only the beginning of a
+       * chain is removed.
        */
       const oldest = Effect.fnUntraced(function* (
         from: SqlClient.SqlClient,
@@ -84,7 +84,7 @@ export class AuditRemoval extends Context.Service<
         return young === -1 ? rows : rows.slice(0, young)
       })
 
-      /** One step; returns how many events were removed. */
+      /** One step; returns the number of removed events. */
       const removeStep = Effect.fn("AuditRemoval.step")(
         function* (scope: AuditScope, until: string) {
           const chain = yield* readChain(scope)
@@ -126,7 +126,7 @@ export class AuditRemoval extends Context.Service<
         return found
       }).pipe(Effect.orDie, Effect.withSpan("AuditRemoval.survey"))
 
-      /** Goes through the chains in at most `steps` steps; `isOver` is set when nothing is left to remove. */
+      /** Goes through the chains in at most `steps` steps; `isOver` is true if nothing is left to remove. */
       const remove = Effect.fnUntraced(function* (steps: number) {
         const until = yield* before
         const removed: Array<RemovableEvents> = []

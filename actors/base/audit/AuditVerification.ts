@@ -117,7 +117,10 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/** What an exported head proves about this database. If retention has since removed a head's event, the head proves nothing. */
+/**
+ * The proof that an exported head gives about this database. If retention has since removed a head's event, the head proves
+ * nothing.
+ */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []

@@ -55,12 +55,12 @@ export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   return Redacted.make(body + checksum(body))
 })
 
-/** Whether the string has the form of such a secret, checksum included. This does not show that it is valid. */
+/** True if the string has the form of such a secret, checksum included. The form does not prove its validity. */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** What is stored instead of the secret. Unsalted: 178 random bits cannot be guessed, and lookups need it. */
+/** The stored form of the secret. Unsalted: 178 random bits cannot be guessed, and lookups need it. */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

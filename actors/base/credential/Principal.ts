@@ -5,12 +5,12 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * What a caller presented. In-process callers present nothing: the host guarantees the person's identity (`host`), or the service
- * acts on its own behalf (`service`). No external request can be either of these.
+ * The kind of credential that a caller presented. In-process callers present no credential: the host guarantees the person's
+ * identity (`host`), or the service acts on its own behalf (`service`). An external request can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
-/** The owner of a credential, and what it may be used for. Implies nothing about any Workspace yet. */
+/** The owner of a credential, and its permitted uses. Implies nothing about any Workspace yet. */
 export interface Principal {
   readonly credential: CredentialKind
   /** Session or token id; never the secret. */
@@ -19,17 +19,17 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person behind a session last confirmed their identity, in milliseconds since the epoch (1970). */
+  /** The time of the last confirmation by the person behind a session, in milliseconds since the epoch (1970). */
   readonly confirmedAt?: number | undefined
   /** Set when the credential is confined within its Workspace. */
   readonly limits?: TokenLimits | undefined
-  /** Set when this use extended the session: its cookie must last as long. */
+  /** True if this use extended the session, whose cookie must then last as long. */
   readonly renewed?: boolean | undefined
 }
 
 const lifetime = Duration.toMillis(retention.confirmation.after)
 
-/** Whether the person behind the session has confirmed their identity recently enough. */
+/** True if the person behind the session has confirmed their identity recently enough. */
 export const isConfirmed = ({ confirmedAt }: Principal): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (millis) => confirmedAt !== undefined && millis - confirmedAt < lifetime)
 

@@ -1,8 +1,8 @@
 import { Context } from "effect"
 
 /**
- * Reports what this process writes. Listeners are called synchronously and must only note the fact; the data is then read the
- * ordinary way.
+ * Reports writes by this process. Listeners are called synchronously and must only record the fact; readers then read the data
+ * normally.
  */
 export class Commits extends Context.Service<
   Commits,

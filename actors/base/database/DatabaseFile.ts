@@ -17,7 +17,7 @@ export class DatabaseFile extends Context.Service<
      * reader prevented this: the next checkpoint then removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** How many pages the file has, and how many of them are empty. */
+    /** Number of pages of the file, and number of empty pages. */
     readonly pages: Effect.Effect<FilePages, SqlError>
     /**
      * Returns at most this many empty pages to the file system. Has no effect on a file that has never been through `rebuild`.

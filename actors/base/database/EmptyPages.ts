@@ -3,7 +3,7 @@ import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
 /** Number of pages released in one transaction: moving more would delay writers. */
 const pagesAtOnce = 64
-/** The share of the file that may stay empty, as room for the next writes. */
+/** The share of the file that may remain empty for the next writes. */
 const slackShare = 0.1
 /** Shrinking a file of a few MiB is not worth the work. */
 const slackPages = 1024
@@ -12,7 +12,7 @@ const pause = "5 millis"
 /** Number of steps per cleanup turn: some 25 MiB a minute. */
 const stepsOfTurn = 100
 
-/** How many empty pages to release in the next step. */
+/** Number of empty pages to release in the next step. */
 export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 

@@ -1,7 +1,7 @@
 import { Clock, Context, DateTime, Effect, type Fiber } from "effect"
 import type { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Where a read records how long its result remains valid. */
+/** The place in which a read records how long its result remains valid. */
 export interface ReadHorizonShape {
   /** The request's clock. */
   readonly clock: Clock.Clock
@@ -34,12 +34,12 @@ export const nowUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<T
     return Effect.succeed(timestampOf(present))
   })
 
-/** How long a result that shows its own time is reused, in milliseconds. */
+/** The time in milliseconds for which a result with a date is reused. */
 const datedAnswerMillis = 1000
 
 /**
- * The current time, for a result that shows when it was produced. The result stays true until something is committed, and keeps
- * its date, so it is reused for a second: long enough to be cheap, too short for anyone to notice that the date is old.
+ * The current time, for a result that contains its date. The result remains true until a commit, and keeps its date, so it is
+ * reused for a second: long enough to be cheap, too short for anyone to notice an old date.
  */
 export const dateOfAnswer: Effect.Effect<Timestamp> = Effect.withFiber((fiber) => {
   const present = clockOf(fiber).currentTimeMillisUnsafe()

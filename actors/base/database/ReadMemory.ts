@@ -4,14 +4,14 @@ import { Context, type Effect } from "effect"
 export interface Remembering<A> {
   /** Its size in bytes, where sizes differ; a value without a size is not cached. */
   readonly weigh?: (found: A, key: string) => number | undefined
-  /** The time (milliseconds) after which it is read again. Without it, only a commit invalidates it. */
+  /** The time (milliseconds) after which it is read again. Without it, only a commit invalidates the value. */
   readonly until?: (found: A) => number
 }
 
 /**
- * Values read from the database that need not be read again until this or another process commits something to it. Meant for what
- * every request needs: the caller's identity and rights. Expiry is not a commit: a cached value includes its expiry, and its
- * users compare that with the clock.
+ * Values from the database that remain valid until this or another process commits. Meant for data that every request needs: the
+ * caller's identity and rights. Expiry is not a commit: a cached value includes its expiry, and its users compare that with the
+ * clock.
  */
 export interface ReadMemoryShape {
   /**

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 /**
- * The state seen by reads through `ReadSql`. All reads in one turn of the event loop share one transaction; it ends with the turn
+ * The snapshot for reads through `ReadSql`. All reads in one turn of the event loop share one transaction; it ends with the turn
  * and with every commit made by this process, so that a writer always sees its own writes.
  */
 export interface ReadSnapshotShape {

@@ -172,21 +172,21 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Whether this exact value was produced by the schema's `storedRecord`, so that it has no other members. */
+/** True if the schema's `storedRecord` produced this exact value, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
-/** Whether values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
+/** True if values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
 export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
 
 /**
- * Decodes what this service has stored: rows, and the JSON in their columns. A function built once from the schema does what its
- * parser would, at a fraction of the cost. Anything that function refuses goes to the parser, whose failure states what is wrong;
- * so does everything whose schema converts values.
+ * Decodes data that this service has stored: rows, and the JSON in their columns. A function built once from the schema does what
+ * its parser would, at a fraction of the cost. Values that the function refuses go to the parser, whose failure describes the
+ * fault; so do values whose schema converts them.
  *
  * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
-  // There are many schemas, and a startup uses few of them.
+  // Built on first use, because there are many schemas, and a startup uses few of them.
   let take: Take | undefined
   const parse = Schema.decodeUnknownSync(schema)
   const fits = (taken: unknown): taken is A => taken !== refused
@@ -236,12 +236,10 @@ interface JsonText<A> extends Schema.Codec<string> {
 const parseJson = storedJson(Schema.Unknown)
 
 /**
- * A column that holds JSON as text. Where rows are checked against their model, the text is decoded too.
+ * A column that contains JSON as text. If rows are checked against their model, the text is decoded too.
  *
- * @example
- * const LabelsJson = jsonText(Schema.Array(Schema.String))
- * const Labelled = rowShape({ id: Schema.String, labels: LabelsJson })
- * const labels = LabelsJson.read(row.labels)
+ * @example const LabelsJson = jsonText(Schema.Array(Schema.String)) const Labelled = rowShape({ id: Schema.String, labels:
+ * LabelsJson }) const labels = LabelsJson.read(row.labels)
  */
 export const jsonText = <A, I>(schema: Schema.Codec<A, I>): JsonText<A> => {
   const json = Schema.fromJsonString(schema)

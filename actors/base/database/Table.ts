@@ -12,12 +12,10 @@ export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 /** A row with these columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
-/**
- * Whether to check every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it.
- */
+/** Checks every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it. */
 export const RowChecks = Context.Reference<boolean>("svc/actors/base/database/RowChecks", { defaultValue: () => false })
 
-/** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
+/** A row does not fit its columns: the statement and the model differ. Contains the columns, never their values. */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
 
 const mismatches = (columns: Columns, row: object) => [
@@ -83,14 +81,14 @@ interface Unbranded {
   readonly "~effect/Brand"?: never
 }
 
-/** What may be written to a column: an id of its kind. A subject may also be the string carried by its session or token. */
+/** The values that may be written to a column: an id of its kind. A subject may also be the string from its session or token. */
 type Written<A> = A extends Subject ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
   [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never
 }[keyof C]
 
-/** The columns of a new row: those that are nullable or have a default can be left out. */
+/** The columns of a new row; nullable columns and columns with a default may be omitted. */
 export type NewRow<C extends Columns, Default extends keyof C> = {
   readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
 } & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }

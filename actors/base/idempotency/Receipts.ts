@@ -74,7 +74,7 @@ const conflict = () =>
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** The receipt of the same request; fails with `idempotency_conflict` when the key belongs to a different request. */
+    /** The receipt of the same request; fails with `idempotency_conflict` if the key belongs to a different request. */
     readonly lookup: (
       scope: ReceiptScope,
       request: IdempotentRequest

@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND ended_at IS NULL`
   })
 
-  /** Counts the attempt before making it: after a crash in between, a mail is repeated later rather than in a loop. */
+  /** Counts the attempt before making it, so that after a crash a mail is repeated later rather than in a loop. */
   const claim = Effect.fnUntraced(function* ({ attempts, id }: MailRow) {
     const next = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retryAfterMillis(attempts + 1)))
     const claimed = yield* sql`UPDATE mails SET ${MailRow.changes(sql, { attempts: attempts + 1, next_at: next })}

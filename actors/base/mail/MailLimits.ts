@@ -5,7 +5,7 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Mails waiting to be sent, and for one day those that have been sent or given up on. */
+/** Mails waiting to be sent, and for one day mails that were sent or abandoned. */
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
@@ -13,7 +13,7 @@ export const MailRow = table("mails", {
   sender: Schema.NullOr(Schema.String),
   workspace_id: Schema.NullOr(WorkspaceId),
   kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
-  /** Subject and body, sealed: they contain links. `null` once the mail has been sent or given up on. */
+  /** Subject and body, sealed: they contain links. `null` once the mail has been sent or abandoned. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
   next_at: Timestamp,
@@ -24,10 +24,13 @@ export const MailRow = table("mails", {
 })
 export type MailRow = RowOf<typeof MailRow.columns>
 
-/** Mails to addresses that their sender chose, per hour. The operator's mails and notices to the owner of an account are not counted. */
+/**
+ * Mails to addresses that their sender chose, per hour. The operator's mails and notices to the owner of an account are not
+ * counted.
+ */
 export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
 
-/** Who causes a mail to an address of their choice. */
+/** The person who causes a mail to an address of their choice. */
 export interface MailSender {
   readonly subject: string
   /** The Workspace on whose behalf it is sent, if any. */

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { MailLanguage } from "./MailTexts.ts"
 
-/** How the server describes itself in its mails. */
+/** The server's name and address in its mails. */
 export interface MailOrigin {
   /** Base address for links, without a trailing slash. */
   readonly baseUrl: string

@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema } from "effect"
 
 export interface OutgoingMail {
-  /** Stays the same for every attempt, so that a mail program can recognise a duplicate. */
+  /** The same for every attempt, so that a mail program can recognise a duplicate. */
   readonly id: string
   readonly to: string
   readonly subject: string
@@ -10,7 +10,7 @@ export interface OutgoingMail {
 
 /** The mail server did not accept a message. Neither field contains an address, a credential, or any of the message's body. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
-  /** Whether the mail server would refuse the same message again. */
+  /** True if the mail server would refuse the same message again. */
   permanent: Schema.Boolean,
   /** E.g. `ECONNECTION` or `RCPT TO 550`. */
   code: Schema.String

@@ -14,10 +14,10 @@ import { type MailContent, mailText } from "./MailTexts.ts"
 /** Subject and body in the form in which they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** Where a sealed mail is stored. */
+/** The place of a sealed mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// A person who may invite must not be able to flood an address; each kind is counted separately, which leaves room for notices.
+// A person who may invite must not be able to flood an address; each kind is counted separately, so notices are still sent.
 const mostInAnHour = 10
 
 const Recent = rowShape({ mails: Schema.Int })
@@ -26,16 +26,16 @@ const Recent = rowShape({ mails: Schema.Int })
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Base address for links in mails; `undefined` if no mail is sent. */
+    /** Base address for links in mails; `undefined` on a server without mail. */
     readonly baseUrl: string | undefined
     /**
-     * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
-     * within an hour: the action that the mail reports still takes place.
+     * Queues a mail in the caller's transaction. `false` if the server sends no mail, or if the address has received too many of
+     * this kind within an hour: the action that the mail reports still takes place.
      */
     readonly queue: (to: string, mail: MailContent, sender?: MailSender) => Effect.Effect<boolean>
     /**
-     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails; succeeds where no mail is sent.
-     * Called before the transaction of the caller writes anything.
+     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails; succeeds on a server without
+     * mail. Called before the transaction of the caller writes anything.
      */
     readonly admit: (sender: MailSender) => Effect.Effect<void, ApiError>
   }
@@ -96,5 +96,5 @@ export class Mails extends Context.Service<
   )
 }
 
-/** How often the queue is polled for due mails. */
+/** The interval for polling the queue for due mails. */
 export const deliveryInterval = Duration.seconds(5)

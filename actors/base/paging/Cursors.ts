@@ -3,13 +3,13 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list that a cursor belongs to. All other lists reject the cursor. */
+/** The list to which a cursor belongs. All other lists reject the cursor. */
 export interface CursorBinding {
   /** Name of the list, e.g. `workspaces.list`. */
   readonly route: string
   /** The subject whose list it is. */
   readonly subject: string
-  /** Every query value that shapes the list besides `limit` and `cursor`, in a fixed order. */
+  /** Every query value that shapes the list apart from `limit` and `cursor`, in a fixed order. */
   readonly filter?: ReadonlyArray<string | undefined> | undefined
 }
 
@@ -21,8 +21,8 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque cursors: they record where the previous page ended and are authenticated, so that a client can neither forge one nor use
- * it on another list. The anchor itself is readable and therefore contains nothing that the page did not show.
+ * Opaque cursors: they record the end of the previous page and are authenticated, so that a client can neither forge a cursor nor
+ * use it on another list. The anchor itself is readable and therefore contains nothing that the page did not show.
  */
 export class Cursors extends Context.Service<
   Cursors,

@@ -8,7 +8,7 @@ import type { Cursors } from "./Cursors.ts"
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined
-  /** The subject that asks for the list: another subject's cursor is rejected. */
+  /** The subject that requests the list: another subject's cursor is rejected. */
   readonly subject?: string | undefined
 }
 
@@ -44,7 +44,7 @@ const selectedColumns = (columns: Columns): string => {
   return names
 }
 
-/** One page of a list, by keyset: no row is skipped or shown twice when others are added in the meantime. */
+/** One page of a list, by keyset: no row is skipped or shown twice when rows are added in the meantime. */
 export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
   model: TablePart<string, C>,
   sql: SqlClient.SqlClient,

@@ -42,8 +42,8 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
 /**
- * The data keys in the database. Rows are written through the caller's transaction if there is one, and cached only once it is
- * committed: a key from a rolled-back row would seal values that nothing can open.
+ * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit: a key
+ * from a rolled-back row would seal values that nothing can open.
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // The check for an intervening rotation is made while this transaction excludes other writers.
+  // The check for an intervening rotation runs while this transaction excludes other writers.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
     const random = yield* SecureRandom.SecureRandom
     const { active: master } = yield* Ref.get(keyring)
@@ -159,7 +159,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key; returns how many were left before this batch. */
+  /** Wraps one batch with the active master key; returns the number left before this batch. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -192,11 +192,11 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** The Workspace's keys that are named by the sealed values in the string. */
+  /** The Workspace's keys that the sealed values in the string refer to. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Keys that came with a file. They are used for its contents and are not stored. */
+  /** Keys from a file. They are used for its contents and are not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)
@@ -218,7 +218,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
 /** The active master key changed while a data key was being wrapped with the previous one. */
 class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
 
-/** How many data keys each master key wraps. */
+/** Number of data keys that each master key wraps. */
 export const masterKeysInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* SqlSchema.findAll({
@@ -229,7 +229,7 @@ export const masterKeysInUse = Effect.gen(function* () {
   })(undefined)
 }).pipe(Effect.orDie)
 
-/** The kind of the data key behind the keyed digests. There is one, and it never changes. */
+/** The kind of the data key behind the keyed digests. Only one exists, and it never changes. */
 export const digestRootKind = "svc/mac"
 
 /**
@@ -243,7 +243,7 @@ export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: st
 
 const RootId = rowShape({ id: Schema.String })
 
-/** The id of the key behind the digests of this database; `undefined` if there is none yet. */
+/** The id of the key behind the digests of this database; `undefined` if it does not exist yet. */
 export const digestRootId = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys

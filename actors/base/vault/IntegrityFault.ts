@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The message when a sealed value cannot be opened in its place. The log names the value. */
+/** The message for a sealed value that cannot be opened in its place. The log identifies the value. */
 export const integrityFault = {
   code: "integrity_fault",
   message:

@@ -7,7 +7,7 @@ export const masterKeyLength = 32
 
 /** One root key. `decrypt-only` keys open what they have sealed and seal nothing new. */
 export interface MasterKey {
-  /** `mk_` and 16 hex digits, computed from the key, so that the same key has the same id wherever it comes from. */
+  /** `mk_` and 16 hex digits, computed from the key, so that the same key has the same id regardless of its source. */
   readonly id: string
   readonly status: "active" | "decrypt-only"
   readonly secret: Redacted.Redacted<Uint8Array>

@@ -70,7 +70,7 @@ const createFile = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * Reads the keys from the source in the settings. `inUse` names the keys that sealed data needs: if there are any, a missing file
+ * Reads the keys from the source in the settings. `inUse` lists the keys that sealed data needs: if there are any, a missing file
  * is never replaced by a new key. Fails with `VaultLocked`.
  */
 export const loadKeyring = Effect.fn("loadKeyring")(

@@ -19,8 +19,8 @@ export const SealedPartRow = table("sealed_parts", {
 type SealedPartRow = RowOf<typeof SealedPartRow.columns>
 
 /*
- * A long value is sealed in parts, each stored in its own row: as a single string, it would be held several times at once, by the
- * cipher, the string, and SQLite. Its place holds the name of the value.
+ * A long value is sealed in parts, each stored in its own row: a single string would be held several times at once, by the
+ * cipher, the string, and SQLite. The column contains the id of the value.
  */
 
 export const partBytes = 1024 * 1024
@@ -32,20 +32,18 @@ const namePattern = /^v2\.(dk_[0-9a-f]{24})\.[A-Za-z0-9_-]{22}$/
 /** The data key of a value that is sealed in parts; undefined for any other value. */
 export const partsKeyOf = (envelope: string): string | undefined => namePattern.exec(envelope)?.[1]
 
-/** Whether a value is sealed in parts: it is longer than one part, and its place accepts parts. */
+/** True if a value is sealed in parts: it is longer than one part, and its place accepts parts. */
 export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boolean =>
   plain.length > partBytes && longValues.some((place) => place.table === table && place.column === column)
 
 /**
- * A part opens only at its own position in its value, and the last part only as the last: none can be left out, repeated or
+ * A part opens only at its own position in its value, and the last part only as the last: none can be omitted, repeated or
  * swapped.
  */
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
 
-/**
- * Runs in the caller's transaction, which also writes the row that holds the value: when that row is removed, so are the parts.
- */
+/** Call it in the transaction that also writes the row with the value: when that row is removed, the parts are removed too. */
 export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead
@@ -76,7 +74,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** What the row of a long value currently holds; null if it holds nothing. */
+/** The current content of a long value's column; null if it is empty. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)

@@ -112,7 +112,7 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
       const envelope = yield* present
       if (envelope === undefined) continue
       const opened = yield* Effect.option(openEnvelope(dataKeys, context, envelope))
-      // A value sealed in parts may have been replaced after its row was read.
+      // A value sealed in parts may have been replaced after the read of its row.
       if (Option.isNone(opened) && (yield* present) === envelope) faults.push(`${table}.${column} of ${place.rowId}`)
     }
   }

@@ -23,11 +23,11 @@ export interface SealContext {
   /** `null` for records that belong to no Workspace. */
   readonly workspaceId: string | null
   readonly rowId: string
-  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer one. */
+  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer value. */
   readonly version?: string | number | undefined
 }
 
-/** What a value is bound to: the key that seals it, and its place. */
+/** The binding of a value: the key that seals it, and its place. */
 export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   "svc/vault/value/v1",
   dataKeyId,
@@ -38,7 +38,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-/** Ciphers by their data keys, which are kept as long. */
+/** Ciphers by their data keys, cached as long as the keys. */
 const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>
@@ -64,7 +64,7 @@ export const sealBytes = Effect.fnUntraced(function* (
   return `${encode(nonce)}.${encode(ciphertext)}`
 })
 
-/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for any other input, whatever is wrong with it. */
+/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for any other input. */
 export const openBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

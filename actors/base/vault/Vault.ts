@@ -68,19 +68,19 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Opens what has previously been read from a row, outside a transaction: if its parts no longer exist, opens what the row
-     * currently holds. `none` if the row no longer holds anything.
+     * Opens a value that was read from a row earlier, outside a transaction: if its parts no longer exist, it opens the row's
+     * current value. `none` if the row is now empty.
      */
     readonly openStored: (
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
     /**
-     * The sealed value as a single string, which opens in the same place wherever the string is moved: parts would be left
-     * behind.
+     * The sealed value as a single string, which still opens in its place after the string has been moved; parts would not move
+     * with it.
      */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** The data keys of a Workspace that are named by the sealed values in the string, as stored: wrapped. */
+    /** The data keys of a Workspace that the sealed values in the string refer to, as stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
      * Opens what another installation has sealed, with the data keys from its file. Fails with `VaultLocked`, naming the master
@@ -94,11 +94,11 @@ export class Vault extends Context.Service<
     >
     /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests for different purposes are unrelated. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
-    /** Whether `digest` is what `mac` returns, compared in constant time. */
+    /** True if `digest` is the result of `mac`, compared in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Makes a new master key active (if the environment provides the keys: the first one listed) and wraps every data key with
-     * it; sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
+     * Makes a new master key active (if the environment provides the keys: the first key) and wraps every data key with it;
+     * sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
      * backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>

@@ -1,7 +1,7 @@
 import { Context, type Redacted } from "effect"
 
 /**
- * Where the master key comes from. Every source provides either a keyring written by this product, or one or more 32-byte keys as
+ * The source of the master key. Every source provides either a keyring written by this product, or one or more 32-byte keys as
  * hex or base64, separated by commas or whitespace: the first seals, the others only open.
  */
 export type MasterKeySource =

@@ -22,16 +22,16 @@ const encrypted = new ApiError({
     "The state is encrypted by the tool, so nothing of it can be checked. Decrypt it first: `tofu state pull` writes it in the clear."
 })
 
-/** Tools write more than twenty bytes for a value; a file of as many empty lists as fit would need gigabytes when it is read. */
+/** Tools write more than twenty bytes for a value; a file full of empty lists would need gigabytes when it is read. */
 const mostValues = 2_000_000
 
-/** No tool writes longer values; they are stored and compared in plain text. */
+/** No tool writes longer values; svc stores and compares them in plain text. */
 const longest = { lineage: 256, toolVersion: 64 }
 
 const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean =>
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
-/** The state that the bytes contain, or why it cannot be taken over. */
+/** The state in the bytes, or the reason why it cannot be taken over. */
 export const readableState = Effect.fnUntraced(function* (
   bytes: Uint8Array
 ): Effect.fn.Return<ReadableState, ApiError> {

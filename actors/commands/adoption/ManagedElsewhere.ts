@@ -18,7 +18,7 @@ export interface ManagedTwice {
 /** The objects in each state. */
 export type Unindexed = ReadonlyMap<StateVersionId, ReadonlyArray<ManagedObject>>
 
-/** How many keys one statement looks up. */
+/** Number of keys that one statement looks up. */
 const keysAtOnce = 500
 
 const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
@@ -29,12 +29,12 @@ export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
     /**
-     * What the current states of a Workspace manage that have not been or cannot be indexed. They are opened and read, so not in a
-     * transaction.
+     * The objects in current states of a Workspace that have not been or cannot be indexed. The states are opened and read, so do
+     * not call it in a transaction.
      */
     readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
     /**
-     * Which of the given objects are in the current state of a Capsule in the Workspace, in the order given. `undefined` if a state
+     * The given objects that are in the current state of a Capsule in the Workspace, in the given order. `undefined` if a state
      * is neither in the index nor in `unindexed`: it has just been committed.
      */
     readonly find: (

@@ -8,14 +8,14 @@ type Scan = Pick<ScannedModule, "addresses" | "providerPackages">
 
 const finding = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Providers that are built into the tool, so that no module has to name them. */
+/** Providers that are built into the tool, so that no module has to require them. */
 const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100
 
 /**
- * Why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them up, in clear
- * or as they are shown. `shown`: what an address looks like outside.
+ * The reason why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them
+ * up, in clear or as they are shown. `shown`: the displayed form of an address.
  */
 export const moduleMismatch = (
   { addresses, providerPackages }: Scan,

@@ -118,7 +118,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations know the state in the backup: only a state with a higher serial is newer for both.
+  // Both installations have the state in the backup: only a state with a higher serial is newer for both.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

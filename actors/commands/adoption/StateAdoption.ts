@@ -32,7 +32,7 @@ export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** What the Capsule's row references from the start. */
+  /** The records to which the Capsule's row refers from the start. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
   /** For a state from another installation's backup: the rest of the backup's contents. */
@@ -52,7 +52,7 @@ interface Install {
   readonly workspace_id: WorkspaceId
 }
 
-/** How many of the addresses that an owner gave up are listed in the audit event; the plan shows what happens to all of them. */
+/** Number of the addresses given up by an owner that the audit event lists; the plan shows all of them. */
 const namedInAudit = 50
 
 const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
@@ -80,7 +80,10 @@ export class StateAdoption extends Context.Service<
       inputs: GivenInputs,
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
-    /** The given work, while the state that the install holds is read. Reading may take a while, so not in its transaction. */
+    /**
+     * Runs the given work after reading the state that the install holds. Reading may take a while, so it happens outside the
+     * transaction.
+     */
     readonly withReading: <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
     readonly commit: (
@@ -139,7 +142,7 @@ export class StateAdoption extends Context.Service<
           if (reading === undefined || row === undefined)
             return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
           const { held, managedElsewhere, state: read } = yield* reading
-          // An install holds one upload, and nobody changes it.
+          // An install holds one upload, which nobody else can change.
           if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
             return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
           const state = yield* Effect.fromResult(read)
@@ -205,7 +208,7 @@ export class StateAdoption extends Context.Service<
           serial: state.serial,
           resourceCount: state.resourceCount,
           partial: false,
-          // No commit of the Source produced it, so there is nothing to go back to.
+          // No commit of the Source produced it, so a rollback to it is impossible.
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],

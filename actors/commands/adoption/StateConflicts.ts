@@ -7,7 +7,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { addressList } from "./AddressList.ts"
 import { ManagedElsewhere, type ManagedTwice, type Unindexed } from "./ManagedElsewhere.ts"
 
-/** What already manages part of a state. */
+/** The Capsule that already manages part of a state. */
 export interface StateConflict {
   readonly code: "state_lineage_known" | "state_resource_managed" | "run_conflict"
   readonly message: string

@@ -5,7 +5,7 @@ import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry before its Run and commit have been read: these are only needed for the entries on a page. */
+/** An entry before its Run and commit have been read, because only the entries on a page need them. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that is waiting. */
@@ -87,7 +87,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Every reason why this Capsule needs a person. A reason that is explained by another is left out. */
+/** All reasons why this Capsule needs a person. A reason that another reason explains is omitted. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -166,8 +166,8 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * One entry for each Capsule that needs a person, labelled with its worst reason, and one for each open update, plus the health
- * of all Capsules in the Workspace.
+ * One entry for each Capsule that needs a person, with its worst reason, and one for each open update, plus the health of all
+ * Capsules in the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules

@@ -36,7 +36,7 @@ const StandingRow = rowShape({
   run_status: Schema.NullOr(run.status),
   run_at: Schema.NullOr(run.created_at),
   drift_run_id: Schema.NullOr(run.id),
-  /** When the oldest of its left-over states was kept. */
+  /** The time of the oldest left-over state. */
   left_over_at: Schema.NullOr(LeftOverStateRow.columns.created_at)
 })
 export type StandingRow = RowOf<typeof StandingRow.columns>

@@ -35,7 +35,7 @@ interface Records {
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
   readonly stuck: ReadonlyArray<StuckWork>
-  /** When automation was paused. */
+  /** The time at which automation was paused. */
   readonly pausedAt: string | undefined
 }
 
@@ -52,7 +52,7 @@ const entry = (id: string, about: About): OpenNeed => ({
 const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
-/** What needs a person's attention but concerns no single Capsule: Connections, refs of Sources, the automation switch. */
+/** Items that need a person's attention but concern no single Capsule: Connections, refs of Sources, the automation switch. */
 const workspaceNeeds = ({
   expiring,
   failing,
@@ -96,7 +96,7 @@ export interface NeedPage {
   readonly health: CapsuleHealth
 }
 
-/** What needs a person's attention in a Workspace, worst first. Read-only. */
+/** Items that need a person's attention in a Workspace, worst first. Read-only. */
 export class Needs extends Context.Service<
   Needs,
   {

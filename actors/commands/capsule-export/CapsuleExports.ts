@@ -23,7 +23,7 @@ import { ExportFiles } from "./ExportFiles.ts"
 import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** Who is exporting which Capsule: a person in a session. */
+/** The person, the session and the Capsule of an export. */
 export interface Exporting {
   readonly context: CommandContext
   readonly session: string
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
       requestId: by.context.requestId
     })
 
-  /** True while the Capsule still has the state, the commit and the configuration that were read for the archive. */
+  /** True while the Capsule still has the state, the commit and the configuration of the archive. */
   const isSame = (seen: ExportSubject, current: ExportSubject) =>
     seen.state.id === current.state.id &&
     seen.snapshot.id === current.snapshot.id &&

@@ -21,19 +21,19 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { type ExportedInputs, exportedInputs } from "./ExportedInputs.ts"
 import type { ExportedProvider } from "./ExportReadme.ts"
 
-/** What is exported: the Capsule's current position. */
+/** The exported position of a Capsule. */
 export interface ExportSubject {
   readonly capsule: GuardedCapsuleRow
   readonly state: StateVersionRow
   readonly snapshot: SnapshotRow
 }
 
-/** What the module receives. */
+/** The settings that the module receives. */
 export interface ExportSettings {
   readonly inputs: ExportedInputs
   readonly providers: ReadonlyArray<ExportedProvider>
   readonly blocks: ReadonlyArray<ProviderBlock>
-  /** Whether the module may have its own backend. */
+  /** True if the module may have its own backend. */
   readonly hasBackend: boolean
 }
 
@@ -49,7 +49,7 @@ export class ExportContentsOf extends Context.Service<
   ExportContentsOf,
   {
     readonly settings: (subject: ExportSubject) => Effect.Effect<ExportSettings>
-    /** Also opens the state, which may be large, so it must not be used inside a transaction. */
+    /** Also opens the state, which may be large, so do not call it in a transaction. */
     readonly read: (subject: ExportSubject) => Effect.Effect<ExportContents>
   }
 >()("svc/actors/commands/capsule-export/ExportContents") {
@@ -64,14 +64,14 @@ export class ExportContentsOf extends Context.Service<
       const sources = yield* SourceStore
       const states = yield* StateVersions
 
-      /** The configuration of the state if it belongs to the adopted commit, so that the plan compares like with like. */
+      /** The configuration of the state if it belongs to the adopted commit, so that the plan compares matching versions. */
       const configOf = Effect.fnUntraced(function* ({ capsule, snapshot, state }: ExportSubject) {
         const id = state.source_snapshot_id === snapshot.id ? state.install_config_id : capsule.install_config_id
         const config = yield* configs.load(id)
         return config ?? (yield* Effect.die(new Error(`InstallConfig ${id} is gone`)))
       })
 
-      /** What the bound Connections provide, apart from their secrets. */
+      /** The values of the bound Connections, apart from their secrets. */
       const connected = Effect.fnUntraced(function* (
         configId: InstallConfigId,
         requirements: ReadonlyArray<ProviderRequirement>,

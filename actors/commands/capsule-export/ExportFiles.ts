@@ -22,7 +22,7 @@ const tree = "module"
 /** Files of the root module, by their name in its folder. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
 
-/** What svc adds to the folder of the root module, replacing anything the repository keeps there under the same name. */
+/** The files that svc adds to the folder of the root module, replacing files of the same name in the repository. */
 const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, state }: ExportContents): RootFiles => {
   const files = new Map<string, Omit<PlainFile, "path">>()
   files.set(stateFileName, { mode: 0o600, bytes: Redacted.value(state) })
@@ -34,7 +34,7 @@ const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, sta
   return files
 }
 
-/** Whether a file of the commit is left out: the manifest, files that Runs never use, and files that svc writes itself. */
+/** True if the export omits a file of the commit: the manifest, files that Runs never use, and files that svc writes itself. */
 const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => {
   const prefix = capsule.module_path === "." ? "" : `${capsule.module_path}/`
   return (path: string): boolean => {

@@ -6,8 +6,8 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * What a link is bound to. It is not stored: its contents are checked when the link is used, so a server restart does not
- * invalidate links. The operation history names each link that has been used.
+ * The binding of a link. It is not stored: its contents are checked when the link is used, so a server restart does not
+ * invalidate links. The operation history records each used link.
  */
 export interface LinkSubject {
   /** The session of the person who requested it. */

@@ -22,7 +22,7 @@ export interface ReadmeFacts {
   readonly toSupply: ReadonlyArray<InputToSupply>
   readonly providers: ReadonlyArray<ExportedProvider>
   readonly hasLock: boolean
-  /** Whether a file in the folder overrides a backend or sets provider arguments. */
+  /** True if a file in the folder overrides a backend or sets provider arguments. */
   readonly hasOverride: boolean
   readonly hasBuild: boolean
   /** Links and submodules of the commit, which svc does not store. */
@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** How to continue from an export using only the tool. */
+/** Instructions for continuing from an export with only the tool. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

@@ -15,8 +15,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs are exported with their values. A secret input never is, no matter who set it; an input with a default and no
- * value is in neither group.
+ * The inputs that are exported with their values. A secret input is never exported, no matter who set it; an input with a default
+ * and no value is in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

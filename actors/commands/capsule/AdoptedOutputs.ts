@@ -10,8 +10,8 @@ interface KnownOutput {
 }
 
 /**
- * The Outputs of an adopted state. The secrets of its apply are no longer completely known, so a value is known to be public only
- * if the previous state published it under the same name.
+ * The Outputs of an adopted state. Not all secrets of its apply are known, so a value counts as public only if the previous state
+ * published it under the same name.
  */
 export const adoptedOutputs = (
   outputs: ReadonlyArray<StateOutput>,

@@ -24,14 +24,14 @@ export interface AdoptionFacts {
   readonly current: { readonly lineage: string; readonly serial: number } | undefined
   /** A Run of the Capsule that is queued or running. */
   readonly openRun: { readonly id: RunId; readonly type: string; readonly status: string } | undefined
-  /** The installation has been restored from a backup since the state was left. */
+  /** True if the installation has been restored from a backup since the state was left. */
   readonly isRestored: boolean
 }
 
-/** What prevents a left-over state from being adopted, with a reason in words for each obstacle; empty when nothing does. */
+/** The obstacles to the adoption of a left-over state, each with its reason; empty if it can be adopted. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // There is nothing left to adopt; other obstacles no longer matter.
+  // The state no longer exists, so other obstacles are irrelevant.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

@@ -50,7 +50,7 @@ export interface Decided {
   readonly runId?: RunId | undefined
 }
 
-/** Whether this snapshot has been planned under the current authority: if so, no further decision is made about it. */
+/** True if this snapshot has been planned under the current authority; no further decision is then made about it. */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions

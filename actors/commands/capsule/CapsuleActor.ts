@@ -26,7 +26,9 @@ const load = Effect.fnUntraced(function* (id: CapsuleId) {
   return row === undefined ? yield* notFound("Capsule") : row
 })
 
-/** Serves the Capsule actors: every change that a person, schedule or webhook asks for to one Capsule's authority, one at a time. */
+/**
+ * Serves the Capsule actors: every change to one Capsule's authority that a person, schedule or webhook requests, one at a time.
+ */
 const actors = serve(CapsuleCommands, {
   Plan: (id, { automatic, context, idempotency, groupId }) =>
     createRun(load(id), context, { type: "plan", runGroupId: groupId, automatic }, idempotency),

@@ -62,7 +62,10 @@ export class CapsuleBackups extends Context.Service<
 
       const unreadable = failedPrecondition("This release cannot read the records of the backup.")
 
-      /** What the archive of a backup contains, and as which text. Unpacking it takes a while, so not inside a transaction. */
+      /**
+       * The contents of a backup's archive, and the text of each part. Unpacking takes a while, so do not call it in a
+       * transaction.
+       */
       const contentsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
         yield* found(workspaceId, id)
         const contents = yield* archiveContents(yield* backups.open(id))
@@ -73,7 +76,7 @@ export class CapsuleBackups extends Context.Service<
         return { text: new TextDecoder().decode(contents.value), capsules: capsules.value }
       })
 
-      // A backup never changes, so the one that was read is still this one.
+      // A backup never changes, so the earlier read is still valid.
       const recorded = Effect.fnUntraced(function* (
         context: CommandContext,
         { capsules, id, text, workspaceId }: ReadBackup

@@ -56,7 +56,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const refused: Array<Refused> = []
   for (const capsuleId of dependencyOrder(ids, edges)) {
     const outcome = yield* Effect.result(command.DriftCheck(capsuleId, { context, groupId: id }))
-    // One Capsule that cannot be checked must not stop the others.
+    // A Capsule that cannot be checked must not stop the others.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
   }
   const [first] = refused

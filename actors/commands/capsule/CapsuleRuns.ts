@@ -201,7 +201,7 @@ export class CapsuleRuns extends Context.Service<
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // When a Capsule follows its lane there is no caller to refuse, so the blocked Run gives the reason.
+        // A Capsule that follows its lane has no caller to refuse, so the blocked Run records the reason.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
           yield* mayUse(capsule, request, snapshotId ?? null)
           yield* mayOpen(capsule, request, snapshotId ?? null)

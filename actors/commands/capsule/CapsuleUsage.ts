@@ -12,7 +12,7 @@ const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
-/** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from what is stored. */
+/** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from the stored data. */
 export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* RunRow.some(
     sql,

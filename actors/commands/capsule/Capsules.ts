@@ -73,7 +73,7 @@ export class Capsules extends Context.Service<
         readonly status?: "active" | "disabled"
       }
     ) => Effect.Effect<Capsule, ApiError>
-    /** What auto-update did about each snapshot, newest first. */
+    /** Auto-update's decision about each snapshot, newest first. */
     readonly autoUpdateDecisions: (
       id: CapsuleId,
       page: PageRequest

@@ -37,7 +37,7 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 /** More than anyone would read on one screen. */
 const mostNeedingAttention = 100
 
-// Each page is read again, with its related rows.
+// The page's rows are then read again with their related rows.
 const ListedCapsule = CapsuleRow.only("id", "created_at")
 
 export const layer = Layer.effect(

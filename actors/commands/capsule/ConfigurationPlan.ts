@@ -70,7 +70,9 @@ const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) 
   )
 })
 
-/** Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans). */
+/**
+ * Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans).
+ */
 export const configurationPlan = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   context: CommandContext,
@@ -131,7 +133,7 @@ export const configurationPlan = Effect.fnUntraced(function* (
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // The configuration changes, but the deployed revision does not; before a first apply the reviewed revision is used.
+      // The configuration changes, but the deployed revision does not; before a first apply, the plan uses the reviewed revision.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject,

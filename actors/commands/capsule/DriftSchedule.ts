@@ -9,7 +9,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { openInLine } from "../../ledger/run/RunLedger.ts"
 
-/** How many scheduled checks in one Workspace may wait at once: a schedule never fills a queue. */
+/** Maximum number of waiting scheduled checks in one Workspace, so that a schedule never fills a queue. */
 const waitingPerWorkspace = 5
 /** The fraction of the interval by which a check may be late, so that the checks of Capsules created together are spread out. */
 const spread = 0.1

@@ -13,13 +13,13 @@ export interface FollowedPlan {
   readonly appliedConfigId: InstallConfigId | undefined
   /** The adopted lane's current position. */
   readonly laneCommit: string | null | undefined
-  /** Why the look that found the commit may not act any more. */
+  /** The reason why the check that found the commit may no longer take effect. */
   readonly sourceStopped: string | undefined
-  /** Why automation is paused in the Workspace. */
+  /** The reason why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
 
-/** Why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to having it applied. */
+/** The reason why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to automatic applies. */
 export const personNeeded = ({
   appliedConfigId,
   automationRefusal,

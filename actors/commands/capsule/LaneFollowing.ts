@@ -43,7 +43,7 @@ const unpin = Effect.fn("Capsule.unpin")(function* (
   })
 })
 
-/** Why a snapshot of the lane is not planned now; `undefined` when nothing prevents it. */
+/** The reason why a snapshot of the lane is not planned now; `undefined` if it can be. */
 const obstacle = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   snapshot: SnapshotRow,
@@ -59,7 +59,7 @@ const obstacle = Effect.fnUntraced(function* (
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // It may be stale only because of another Capsule's Output: in that case there is nothing to follow in the lane.
+  // The Capsule may be stale only because of another Capsule's Output; the lane then has no newer commit.
   const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
@@ -90,8 +90,8 @@ const obstacle = Effect.fnUntraced(function* (
 })
 
 /**
- * Plans a newer commit in the adopted lane for a Capsule that has opted in, and records the decision. One commit is planned once
- * under one authority: a lane is synced repeatedly, and a cancelled plan must not return.
+ * Plans a newer commit in the adopted lane for a Capsule that has opted in, and records the decision. A commit is planned once
+ * under each authority, because a lane is synced repeatedly, and a cancelled plan must not return.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
   capsuleId: CapsuleId,

@@ -37,7 +37,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: L
   return toLeftOver(row, factsOf(row))
 })
 
-/** A blocking Run can be waited for; every other obstacle is permanent. */
+/** The caller can wait for a blocking Run; every other obstacle is permanent. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")
@@ -52,7 +52,7 @@ const secretsOf = Effect.fnUntraced(function* (row: LeftOverStateRow, current: S
   return ofApply ?? (current === undefined ? [] : yield* states.secrets(current))
 })
 
-/** A left-over state, opened and read. That takes a while, so it happens before the transaction of its adoption. */
+/** A left-over state, opened and read. Opening takes a while, so it happens before the transaction of the adoption. */
 const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
   const state = yield* (yield* LeftOverStates).open(row)
   if (Option.isNone(state)) return undefined
@@ -110,7 +110,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
   const before = yield* load
   const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-  // Whether there is such a state is answered by the transaction, which asks again whether the caller may know.
+  // The transaction decides if the state exists, because it checks the caller's permission again.
   const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
   const found =
     stored?.capsule_id === before.id

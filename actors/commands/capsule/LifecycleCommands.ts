@@ -51,8 +51,8 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * The people who answer for the plans of auto-update from now on: who turned it on and who changed it last, each with the people
- * behind an automation.
+ * The people responsible for the plans of auto-update from now on: the person who turned it on and the person who changed it
+ * last, each with the people behind an automation.
  */
 const autoUpdateAuthors = Effect.fnUntraced(function* (
   { auto_update_authors, auto_update_by, auto_update_enabled }: GuardedCapsuleRow,
@@ -112,7 +112,7 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // Changes made while it was disabled are taken into account from now on.
+      // Changes made while the Capsule was disabled count from now on.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }
@@ -158,7 +158,7 @@ const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: Guarde
 export const removeCapsule = Effect.fn("Capsule.remove")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // A settlement may commit at any moment before the transaction, so the decision is made within it.
+    // A settlement may commit at any moment before the transaction, so the transaction makes the decision.
     const capsule = yield* load
     if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
       return yield* removeUnapplied(load, capsule, context)

@@ -58,7 +58,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** At most one effect per key when a key is given, and a single transaction either way. */
+/** With a key, at most one effect per key; with or without a key, a single transaction. */
 const perhapsOnce = Effect.fnUntraced(function* <R>(
   capsule: GuardedCapsuleRow,
   route: string,
@@ -84,7 +84,10 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
   )
 })
 
-/** Why the schedule does not start a check; `undefined` while one is scheduled: it may have been turned off since it was due. */
+/**
+ * The reason why the schedule does not start a check; `undefined` while a check is scheduled, because the schedule may have been
+ * turned off since.
+ */
 const unscheduled = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const scheduled = yield* Effect.orDie(sql`SELECT 1 AS one FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
@@ -109,7 +112,7 @@ export const createRun = Effect.fnUntraced(function* (
     ...request
   }: Omit<CapsuleRunRequest, "runId" | "createdBy" | "tokenId" | "trigger"> & {
     readonly schedule?: { readonly by?: string } | undefined
-    /** Planned for a wave of an update that no person has just asked for. */
+    /** True if the plan belongs to a wave of an update and no person has just requested it. */
     readonly automatic?: boolean | undefined
   },
   idempotency: IdempotentRequest | undefined

@@ -65,7 +65,7 @@ const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
         compatibilityReportId: report?.id,
         contractDigest: current.row.contract_digest,
         config: current.config,
-        // The base configuration is the one it was compiled with, so its values are the same.
+        // The base configuration is the same as at the compilation, so its values are the same.
         operatorValues: row === undefined ? {} : compilation.operatorValues(stagedOf(row), current.config)
       }
     }

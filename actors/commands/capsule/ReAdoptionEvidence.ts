@@ -8,7 +8,7 @@ import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { type CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
 
-/** The last Run that was decisive for the real infrastructure. */
+/** The last Run that decided the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
@@ -21,9 +21,7 @@ const mostSuccessors = 1_000
 
 const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
 
-/**
- * How many successors the configuration has had since the Run; `undefined` if the Run's own configuration is not a predecessor.
- */
+/** Number of successors of the configuration since the Run; `undefined` if the Run's own configuration is not a predecessor. */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(Succession.rows(sql)`

@@ -5,7 +5,7 @@ import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** What the records state about the last Run that was decisive for a Capsule's infrastructure. */
+/** The records of the last Run that decided a Capsule's infrastructure. */
 export interface DecisiveRecords {
   readonly capsule: Pick<CapsuleRow, "status" | "current_state_generation" | "execution_authority_epoch">
   readonly run: Pick<
@@ -21,16 +21,14 @@ export interface DecisiveRecords {
     | "execution_authority_epoch"
   >
   readonly evidence: Pick<RunEvidence, "possiblyCreated" | "postApply">
-  /** Whether the installation has been restored from a backup since the Run finished. */
+  /** True if the installation has been restored from a backup since the Run finished. */
   readonly restoredSince: boolean
   /** The current StateVersion of the Capsule. */
   readonly version:
     | Pick<StateVersionRow, "id" | "created_by_run_id" | "generation" | "install_config_id" | "partial">
     | undefined
   readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
-  /**
-   * How many successors the configuration has had since the Run; `undefined` if the Run's own configuration is not a predecessor.
-   */
+  /** Number of successors of the configuration since the Run; `undefined` if the Run's own configuration is not a predecessor. */
   readonly successions: number | undefined
 }
 
@@ -56,8 +54,8 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
 }
 
 /**
- * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
- * `undefined` when it is.
+ * The reason why a Capsule in error is not re-adopted after a Run: re-adoption requires that the tool succeeded, and only a later
+ * check failed. `undefined` if it may be re-adopted.
  */
 export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {
   const { capsule, restoredSince, run } = records

@@ -32,13 +32,13 @@ const AppliedRow = rowShape({
 })
 type AppliedRow = RowOf<typeof AppliedRow.columns>
 
-/** The end of a hand-off flow, where the client learns what was created. */
+/** The end of a hand-off flow, which returns the created records to the client. */
 export class Handoffs extends Context.Service<
   Handoffs,
   {
     /**
      * The address to which the person's browser is sent after a successful apply, with a new setup ticket. The address is a
-     * secret. Only people who may apply in the Workspace receive one.
+     * secret. Only people who may apply in the Workspace receive an address.
      */
     readonly complete: (
       context: CommandContext,

@@ -12,7 +12,7 @@ import { SetupTicketRow } from "./SetupTicketRow.ts"
 
 const lifetime = retention.setupTicket.after
 
-/** What a ticket reveals to the product that redeems it: the install and the person. */
+/** The information that a ticket gives to the redeeming product: the install and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId
@@ -21,7 +21,7 @@ export interface SetupTicket {
   readonly subject: string
 }
 
-/** One-time tickets that let a product's own setup flow recognise who installed it. Stored only as digests. */
+/** One-time tickets that let a product's own setup flow identify the person who installed it. Stored only as digests. */
 export class SetupTickets extends Context.Service<
   SetupTickets,
   {

@@ -1,4 +1,4 @@
-/** A Capsule's name in a form that fits an address; `capsule` if none of its characters can be used. */
+/** A Capsule's name in a form that fits an address; `capsule` if no character can be used. */
 export const slugOf = (name: string): string =>
   name
     .normalize("NFKD")

@@ -9,7 +9,7 @@ const listed = (names: ReadonlyArray<string>): string =>
     ? names.join(", ")
     : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
 
-/** What the repository offers but an install has to do without, with all the reasons. */
+/** The repository's assistance that an install cannot use, with all the reasons. */
 export const droppedAssistance = ({
   assistance,
   diagnostics,

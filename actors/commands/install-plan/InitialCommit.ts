@@ -31,7 +31,7 @@ import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** Why the initial commit is refused; nothing has been written at this point. */
+/** The reason for refusing the initial commit; nothing has been written yet. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
   diagnostics: Schema.Array(Finding)
 }) {}

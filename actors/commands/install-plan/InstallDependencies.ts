@@ -36,7 +36,7 @@ export const checkMayDepend = Effect.fnUntraced(function* (
   })
 })
 
-/** What can be checked before the module is known: each producer is visible to the Workspace and is ready. */
+/** Checks that need no module: each producer is visible to the Workspace and is ready. */
 export const checkProducers = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked

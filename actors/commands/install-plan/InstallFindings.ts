@@ -43,7 +43,7 @@ const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
   } satisfies InstallFindings
 })
 
-/** What is known about the module when the Capsule is created. */
+/** The facts about the module when the Capsule is created. */
 export const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
   if (request.preflight !== undefined) return yield* pinned(row)
   const results = yield* RunResults

@@ -22,7 +22,7 @@ import { InstallPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
-/** A plan whose first step, or the step after the end of one of its Runs, is due. */
+/** A plan with a due first step, or a due step after the end of one of its Runs. */
 const DuePlan = rowShape({ id: InstallPlanId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: InstallPlanId) {

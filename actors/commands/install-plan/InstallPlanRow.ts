@@ -58,7 +58,7 @@ const decodePlan = storedRecord(InstallPlan)
 /** The maximum number of diagnostics kept. */
 export const maxDiagnostics = 50
 
-/** What became of the plan, and of the Capsule whose first plan it was. */
+/** The fate of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
   /** The plan has never been applied, and may still be planned. */

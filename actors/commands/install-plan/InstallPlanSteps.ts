@@ -24,7 +24,7 @@ const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 
 /**
- * The steps of an install. Each one starts work or collects its result. A completed step is recorded in the row; a step that is
+ * The steps of an install. Each step starts work or collects its result. A completed step is recorded in the row; a step that is
  * waiting for a Run changes nothing.
  */
 export class InstallPlanSteps extends Context.Service<
@@ -160,7 +160,7 @@ export class InstallPlanSteps extends Context.Service<
         return stepped
       })
 
-      /** The initial commit takes over a state: at once when the check of the module is found to have ended. */
+      /** The initial commit takes over a state: immediately when the check of the module has ended. */
       const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
         if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false
         return (yield* Effect.orDie(decodeRequest(row.request))).adopt !== undefined

@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../../schema/records/Ids.t
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** Those records named by a preflight that actually exist. */
+/** The existing records of a preflight. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined
@@ -20,7 +20,7 @@ export interface NamedRecords {
 
 type Present = { readonly [Name in keyof NamedRecords]: NonNullable<NamedRecords[Name]> }
 
-/** The records of one successful check in this Workspace; empty if anything is missing or belongs elsewhere. */
+/** The records of one successful check in this Workspace; empty if a record is missing or belongs elsewhere. */
 const exactRecords = (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined,
@@ -37,7 +37,7 @@ const exactRecords = (
     ? { source, snapshot, report, run }
     : undefined
 
-/** What a request contains besides the records that it names. */
+/** The contents of a request apart from its references to records. */
 interface Request {
   readonly options?: { readonly modulePath?: string | undefined } | undefined
   readonly source: { readonly url: string; readonly ref?: string | undefined; readonly path?: string | undefined }

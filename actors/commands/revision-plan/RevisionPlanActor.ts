@@ -29,7 +29,7 @@ import { RevisionPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** A plan whose first step, or the step after the end of one of its Runs, is due. */
+/** A plan with a due first step, or a due step after the end of one of its Runs. */
 const DuePlan = rowShape({ id: RevisionPlanId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: RevisionPlanId) {

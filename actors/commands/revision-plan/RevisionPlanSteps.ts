@@ -22,7 +22,7 @@ import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 
-/** The steps of a revision: sync of the ref, check, plan. What the Capsule tracks is unchanged until an apply. */
+/** The steps of a revision: sync of the ref, check, plan. The Capsule keeps tracking its lane until an apply. */
 export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {

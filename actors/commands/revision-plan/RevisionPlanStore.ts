@@ -28,7 +28,7 @@ export const RevisionPlanRow = table("revision_plans", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   ref: Schema.String,
-  /** The progress of the coordinator's own steps; its plan's fate is read from the plan. */
+  /** The progress of the coordinator's own steps; the plan itself has the fate of the plan. */
   phase: SteppedPhase,
   actor: Schema.String,
   execution_authority_epoch: Schema.Int,

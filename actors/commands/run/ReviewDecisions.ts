@@ -2,7 +2,7 @@ import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts
 import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** Why a plan is not waiting for approval. */
+/** The reason why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
   // The job that expires these plans may be late.
   if (status === "waiting_approval") return "has expired"
@@ -10,8 +10,9 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
 }
 
 /**
- * Why a Run cannot be approved at this moment (ISO 8601); `undefined` if it can. A person may name the plan they have read.
- * `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so another may be given.
+ * The reason why a Run cannot be approved at this moment (ISO 8601); `undefined` if it can. A person may include the digest of
+ * the plan they have read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so another
+ * approval may be given.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
@@ -33,8 +34,8 @@ export const approvalRefusal = (
 }
 
 /**
- * The effect of a cancel on a Run: one that has not started, or is waiting for review, is withdrawn; a running one is asked to
- * stop; for an approved plan, the approval is withdrawn. Every other Run has already ended.
+ * The effect of a cancellation on a Run: it withdraws a Run that has not started or is waiting for review, requests a running Run
+ * to stop, and withdraws the approval of an approved plan. Every other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -76,7 +76,7 @@ export const layer = serve(RunCommands, {
       yield* audited(context, row, "run.approve", {
         planDigest: row.plan_digest,
         ...(comment === undefined ? {} : { comment }),
-        // How the reviewed plan was isolated; unknown for plans from older releases.
+        // The isolation of the reviewed plan; unknown for plans from older releases.
         isolation: isolation ?? null,
         network: network ?? null,
         ...(waiting === undefined ? {} : { waiting }),

@@ -9,7 +9,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunStreams } from "../../ledger/run/Runs.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** They may have been stored by an earlier release: their content is passed on unchanged. */
+/** An earlier release may have stored them, so their content is passed on unchanged. */
 const decodeEvents = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -21,7 +21,7 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads of the durable sequences. The end marker is read first, so that `done` never comes before the last entry. */
+/** Reads of the durable sequences. The end marker is read first, so that `done` never precedes the last entry. */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {

@@ -107,7 +107,7 @@ export const layer = Layer.effect(
       }),
       facets: (workspaceId, filter) => countRuns(sql, workspaceId, filter),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
-        // One index lookup per Capsule, however many Runs it has; evidence is not read.
+        // One index lookup per Capsule, regardless of the number of Runs; evidence is not read.
         const rows = yield* Effect.orDie(LatestRunRow.rows(
           sql
         )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,

@@ -77,7 +77,7 @@ const started = Effect.fnUntraced(function* (runId: RunId) {
   return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row, yield* queue.place(row))
 })
 
-/** Checked where the Run is written: webhooks and the schedule bypass the routes that would check this. */
+/** Checked during the write of the Run, because webhooks and the schedule bypass the routes that would check this. */
 const usable = Effect.fnUntraced(function* (row: SourceRow, trigger: SyncRequest["trigger"]) {
   const stopped = followObstacle(row, trigger)
   if (stopped !== undefined) return yield* failedPrecondition(stopped)
@@ -252,7 +252,7 @@ const actors = serve(SourceCommands, {
       ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
       ...(request.status === undefined ? {} : { status: request.status })
     })
-    // What looks have put off is not taken up later: a person has stopped them.
+    // A person has stopped the checks, so deferred work is dropped.
     if (request.autoSync === false || request.status === "disabled") {
       yield* (yield* DeferredSyncs).forget(id)
       yield* (yield* CapsuleLedger).forgetDeferred(id)
@@ -287,7 +287,7 @@ const actors = serve(SourceCommands, {
   Sync: (id, payload) =>
     startSync(id, payload).pipe(
       transacted,
-      // There is no caller to see this refusal and retry, so the schedule retries.
+      // No caller sees this refusal and retries, so the schedule retries.
       Effect.tapError(({ code }) =>
         code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
           ? transacted(defer(id, payload.context, payload.trigger, payload.lane))

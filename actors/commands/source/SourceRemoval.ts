@@ -18,10 +18,10 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 // Installs are coordinated in a folder above this one.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this limit, only the count is given. */
+/** Beyond this limit, the message contains only the number. */
 const mostNamed = 10
 
-/** What depends on a Source: existing Capsules from it, and installs in progress. */
+/** The records that use a Source: existing Capsules from it, and installs in progress. */
 const usersOf = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
@@ -100,10 +100,9 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Decides about a Source that a sync has ended without reading, and clears its mark. Removes a Source that was created for a
- * reading that failed. If another sync is in progress, that sync decides when it ends; a
- * Source that has been read, is used, or has since been changed by somebody (another ref, a Connection, a new webhook secret) is
- * kept. Runs in the caller's transaction.
+ * Decides about a Source whose sync ended without reading it, and clears its mark. Removes a Source if the request created it
+ * only for this sync. If another sync is in progress, that sync decides when it ends; a Source that has been read, is used, or
+ * has since been changed by somebody (another ref, a Connection, a new webhook secret) is kept. Runs in the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
   const sources = yield* SourceStore

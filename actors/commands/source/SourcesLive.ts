@@ -32,7 +32,7 @@ import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-/** Stands for the secret of a Source that does not exist. */
+/** Replaces the secret of a Source that does not exist, so that both take the same time. */
 const nobodysSecret = randomBytes(32).toString("hex")
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
@@ -191,7 +191,7 @@ export const layer = Layer.effect(
             // The queue is full: the lane is recorded, and synced without another delivery.
             Effect.catch((error) =>
               Effect.gen(function* () {
-                // The Source was stopped since it was read above: the delivery has no effect, as if it had come later.
+                // The Source was stopped after the read above, so the delivery has no effect, as if it had arrived later.
                 const isStopped = followObstacle(yield* store.find(id), "webhook") !== undefined
                 return isStopped || (yield* deferred.isDeferred(id, lane)) ? [] : yield* error
               })

@@ -15,7 +15,7 @@ export interface SyncRequest {
   readonly expectedCommit?: string | undefined
   readonly lane?: Lane | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "service"
-  /** The Source was created only for this reading: it is removed if no sync has read it. */
+  /** Remove the Source if its first sync fails. */
   readonly removeUnread?: boolean
 }
 
@@ -24,7 +24,8 @@ export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
 /**
- * Whether a Source that no sync has read was created for a reading: the last attempt records this, and the next one inherits it.
+ * True if a Source that no sync has read was created with `removeUnread`: the last attempt records this, and the next attempt
+ * inherits it.
  */
 const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
   if (source.last_synced_at !== null) return false
@@ -39,7 +40,7 @@ const wasForReading = Effect.fn("Source.wasForReading")(function* (source: Sourc
   return last !== undefined && removableBy(last) !== undefined
 })
 
-/** What the Run of a requested sync will fetch, and what happens to the Source if it cannot. */
+/** The task of a requested sync, and the fate of the Source if it fails. */
 export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
   const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
   return {

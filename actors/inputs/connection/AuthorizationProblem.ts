@@ -9,7 +9,7 @@ export const startAgain = "No Connection was made or changed. Start again from t
 
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
-/** Why a caller may not complete an authorization: only the person who began it may, in the same session. */
+/** The reason why a caller may not complete an authorization: only the person who began it may, in the same session. */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,
   by: { readonly subject: string | undefined; readonly sessionId: string }
@@ -23,7 +23,7 @@ export const answererProblem = (
       })
 
 /**
- * Why a response that arrived at `helperId` does not come from the server the request was sent to, according to the operator's
+ * The reason why a response that arrived at `helperId` does not come from the server of the request, according to the operator's
  * current declaration.
  */
 export const serverProblem = (
@@ -31,7 +31,7 @@ export const serverProblem = (
   helperId: string,
   { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
 ): ApiError | undefined => {
-  // Every helper has its own redirect URI: a response at a different one comes from another server.
+  // Every helper has its own redirect URI: a response at a different URI comes from another server.
   if (open.helperId !== helperId) {
     return refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -40,7 +40,7 @@ export const serverProblem = (
     : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
 }
 
-/** Why the person may no longer complete what they began. */
+/** The reason why the person may no longer complete the authorization. */
 export const authorityProblem = (facts: {
   readonly isSessionOpen: boolean
   readonly isManager: boolean

@@ -37,7 +37,7 @@ export const ConnectionDraft = Schema.Struct({
 })
 export type ConnectionDraft = typeof ConnectionDraft.Type
 
-/** Who began it, where, and for what: all must be the same when the browser returns. */
+/** The person, session and purpose of an authorization: all must be the same when the browser returns. */
 export interface BegunAuthorization {
   readonly workspaceId: WorkspaceId
   readonly connectionId: ConnectionId
@@ -65,7 +65,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The single state in the response; `undefined` when there is none, more than one, or a malformed one. */
+/** The single state in the response; `undefined` without a state, with several, or with a malformed state. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)

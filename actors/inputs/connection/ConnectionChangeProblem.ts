@@ -7,7 +7,7 @@ import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
-/** Why a Connection in this status cannot be changed. */
+/** The reason why a Connection in this status cannot be changed. */
 export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiError | undefined =>
   status === "revoked" || status === "unconfirmed"
     ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
@@ -54,7 +54,7 @@ const replacedFiles = (given: Files | undefined, present: Files): Files =>
     return envName === undefined ? file : { ...file, envName }
   }) ?? present
 
-/** The secrets after a change. Values that can no longer be opened cannot be kept. */
+/** The secrets after a change. Values that can no longer be opened are dropped. */
 export const changedSecrets = (
   { files, values }: Pick<UpdateConnection, "files" | "values">,
   present: ConnectionSecrets | undefined
@@ -63,7 +63,7 @@ export const changedSecrets = (
   files: replacedFiles(files, present?.files ?? [])
 })
 
-/** Why a Connection cannot be removed while these still use it. */
+/** The reason why a Connection cannot be removed while these still use it. */
 export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
   users.length === 0
     ? undefined
@@ -71,9 +71,7 @@ export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefin
         `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
       )
 
-/**
- * What a revocation does to the Runs that hold the Connection. A running apply continues: stopping it halfway would do more harm.
- */
+/** The Runs with the Connection that a revocation stops. A running apply continues: stopping it halfway would do more harm. */
 export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
   running: ReadonlyArray<Run>
 ) => {

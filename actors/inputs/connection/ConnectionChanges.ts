@@ -36,12 +36,12 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this, only the count is given. */
+/** Beyond this limit, the message contains only the number. */
 const mostNamed = 10
 
 /**
- * What uses a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it, and
- * active Runs with it. Ended Capsules and earlier configurations do not count.
+ * The records that use a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it,
+ * and active Runs with it. Ended Capsules and earlier configurations do not count.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
@@ -130,7 +130,7 @@ const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: Upd
 })
 
 /**
- * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
+ * Changes a Connection in place. New values are tested before anything is written; unapplied plans with the old values are
  * voided. Returns the changed row.
  */
 export const updateConnection = Effect.fnUntraced(function* (
@@ -154,7 +154,7 @@ export const updateConnection = Effect.fnUntraced(function* (
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotation = yield* rotationOf(row, request)
   return yield* Effect.gen(function* () {
-    // Projects that the rule names may have been removed while the values were tested.
+    // Projects in the rule may have been removed during the test of the values.
     yield* checkUse(row.workspace_id, row.kind, request.use)
     const { displayName, expiresAt, use } = request
     const changed = yield* connections.change(row, {
@@ -198,7 +198,7 @@ export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   }).pipe(transaction(sql))
 })
 
-/** What a revocation stopped, and what continues because stopping it halfway would do more harm. */
+/** The Runs that a revocation stopped, and the Runs that continue because stopping them halfway would do more harm. */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -217,9 +217,9 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, c
 }, Effect.orDie)
 
 /**
- * Revokes a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
- * stopped. A running apply continues with the values it has; they are kept sealed separately until it finishes, only so that they
- * can be redacted from its output.
+ * Revokes a Connection immediately: its values are not used again, plans created with it are void, and Runs that change nothing
+ * are stopped. A running apply continues with its values, which are stored sealed until it finishes, only so that they can be
+ * redacted from its output.
  */
 export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient

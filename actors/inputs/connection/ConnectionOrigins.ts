@@ -11,7 +11,7 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const listed = (origins: ReadonlyArray<CredentialOrigin>) => origins.join(", ")
 
-/** What is wrong with the origins for a Connection of this kind. */
+/** The fault of the origins for a Connection of this kind. */
 export const originsProblem = (
   kind: ConnectionKind,
   origins: ReadonlyArray<CredentialOrigin> | undefined,
@@ -32,7 +32,7 @@ export const originsProblem = (
   return undefined
 }
 
-/** Whether a Connection still needs these origins confirmed; `false` if this exact set has already been confirmed. */
+/** True if a Connection still needs these origins confirmed; `false` if this exact set has already been confirmed. */
 export const checkConfirmation = Effect.fnUntraced(function* (
   row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,
@@ -60,7 +60,7 @@ export const checkConfirmation = Effect.fnUntraced(function* (
 
 type GitConnection = Pick<ConnectionRow, "workspace_id" | "kind" | "origins" | "display_name">
 
-/** Why a Workspace may not use a Connection for the Git server of `url`; `undefined` when it may. */
+/** The reason why a Workspace may not use a Connection for the Git server of `url`; `undefined` if it may. */
 export const gitConnectionProblem = (
   row: GitConnection | undefined,
   workspaceId: WorkspaceId,

@@ -15,7 +15,7 @@ export const NamesJson = jsonText(Schema.Array(Schema.String))
 /** Settings of a provider, or defaults of inputs. */
 export const SettingsJson = jsonText(Schema.Record(Schema.String, Schema.Json))
 export const OriginsJson = jsonText(Schema.Array(CredentialOrigin))
-/** What an earlier release derived, including hosts that cannot be expressed as an origin. */
+/** The origins that an earlier release derived, including hosts that cannot be expressed as an origin. */
 export const ProposedOriginsJson = jsonText(Schema.Array(Schema.Json))
 export const UseJson = jsonText(ConnectionUse)
 export const OAuthJson = jsonText(StoredOAuth)
@@ -44,7 +44,7 @@ export const ConnectionRow = table(
     expires_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Null until the origins that a Git Connection may be sent to are confirmed. */
+    /** The confirmed origins to which a Git Connection may be sent; null before the confirmation. */
     origins: Schema.NullOr(OriginsJson),
     /** For Git Connections that predate origins. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),
@@ -56,7 +56,7 @@ export const ConnectionRow = table(
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int,
-    /** For a Connection whose values stay with the agents of a pool: both are set, and there are no sealed values. */
+    /** For a Connection whose values only the agents of a pool hold: both are set, and there are no sealed values. */
     provided_pool: Schema.NullOr(PoolName),
     provided_name: Schema.NullOr(ProvidedName)
   },
@@ -64,6 +64,6 @@ export const ConnectionRow = table(
 )
 export type ConnectionRow = RowOf<typeof ConnectionRow.columns>
 
-/** What lists show: nothing sealed. */
+/** The columns for lists, without sealed values. */
 export const ListedConnection = ConnectionRow.without("sealed_values", "sealed_tokens")
 export type ListedConnection = RowOf<typeof ListedConnection.columns>

@@ -24,11 +24,11 @@ import {
 
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
-/** Where the Connection may be sent: nowhere until confirmed. */
+/** The origins to which the Connection may be sent; empty before the confirmation. */
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
-/** A host that cannot be expressed as an origin, such as one with an asterisk, is left out, since it cannot be confirmed. */
+/** A host that cannot be expressed as an origin, such as one with an asterisk, is omitted, because it cannot be confirmed. */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
@@ -54,14 +54,14 @@ export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
-/** Who may use it, and for what. */
+/** The rule for using it. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
 /** `expired` is derived from the clock, since a job might be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
-/** Whether a Connection in this status may be injected. */
+/** True if a Connection in this status may be injected. */
 export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
 
 /** The remedy for a status that prevents a Connection's use. */
@@ -115,7 +115,7 @@ export const toConnection = (row: ListedConnection, at: string): Connection =>
     })
   })
 
-/** What a Connection is created from. */
+/** The fields of a new Connection. */
 export interface NewConnection {
   readonly id: ConnectionId
   readonly workspaceId: WorkspaceId
@@ -176,8 +176,8 @@ export class ConnectionStore extends Context.Service<
     /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /**
-     * Stores the outcome of a test of the values in `row`. `false` if they have been replaced or revoked in the meantime: the
-     * outcome is then of no use, and nothing was written.
+     * Stores the result of a test of the values in `row`. `false`, without writing anything, if the values have been replaced or
+     * revoked in the meantime.
      */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<boolean>
     /** Deletes the sealed values: nothing can bring them back. */

@@ -42,7 +42,7 @@ const place = (row: Pick<ConnectionRow, "id" | "workspace_id">) => ({
 
 /**
  * The tokens behind the values of Connections: the only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
- * `token_generation`. A change to both values and tokens is made in one transaction by the caller.
+ * `token_generation`. The caller makes a change to both values and tokens in one transaction.
  */
 export class ConnectionTokens extends Context.Service<
   ConnectionTokens,

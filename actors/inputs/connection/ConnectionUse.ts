@@ -5,15 +5,15 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { OpenedForRef } from "../../../schema/records/OpenedForRef.ts"
 
 /**
- * The circumstances that decide whether a ref is reviewed. Private inputs, state and Connections are for reviewed refs: the
- * adopted lane, the Source's default, and the refs that a rule allows. The code of any other ref computes with what it is given,
- * and no redaction recognises the results, so an owner or admin has to start its plan in person.
+ * The facts that decide if a ref is reviewed. Private inputs, state and Connections are for reviewed refs: the adopted lane, the
+ * Source's default, and the refs that a rule allows. The code of any other ref computes with its private data, and redaction does
+ * not recognise the results, so an owner or admin has to start its plan in person.
  */
 export interface RefAttempt {
   readonly ref: string
   /** The adopted lane and the Source's default. */
   readonly lanes: ReadonlyArray<string>
-  /** Whether svc itself resolved one of those lanes to the commit. */
+  /** True if svc itself resolved one of those lanes to the commit. */
   readonly isOfLane: boolean
   /** The refs that a rule allows. */
   readonly allowed: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface RefAttempt {
   readonly automatic: boolean
 }
 
-/** Why the ref may be given private data; `undefined` if it may not. */
+/** The basis on which the ref receives private data; `undefined` if it does not. */
 export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] | undefined => {
   if (attempt.isOfLane || attempt.lanes.includes(attempt.ref)) return "lane"
   if (attempt.allowed.includes(attempt.ref)) return "rule"
@@ -31,8 +31,8 @@ export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] |
 /** The properties of an intended use of a Connection that determine whether its rule allows it. */
 export interface UseAttempt {
   /**
-   * The role of the person who started it or enabled the automation; `undefined` when there is no such person, or they are no
-   * longer a member.
+   * The role of the person who started it or enabled the automation; `undefined` without such a person, or if they are no longer
+   * a member.
    */
   readonly role: Role | undefined
   readonly automatic: boolean
@@ -57,8 +57,8 @@ const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["m
 const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
 
 /**
- * Whether a rule lets a Connection be used. Projects and modules restrict everybody; any other ref requires an owner or admin
- * who starts it in person, since a plan runs unreviewed code with these credentials.
+ * Decides if a rule lets a Connection be used. Projects and modules restrict everybody; any other ref requires an owner or admin
+ * who starts it in person, because a plan runs unreviewed code with these credentials.
  */
 export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
   const { role } = attempt

@@ -26,7 +26,7 @@ const rolesOf = ({ roles }: ConnectionUse): string => {
   return roles.includes("admin") ? "owners and admins" : nouns.owner
 }
 
-/** Why a rule refuses a use, as a message that names the Connection, the rule and the remedy. */
+/** The reason why a rule refuses a use, as a message with the Connection, the rule and the remedy. */
 const refusal = (
   row: ConnectionRow,
   rule: ConnectionUse,
@@ -60,11 +60,11 @@ export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
     /**
-     * The basis on which the rule permits the use. Fails with a `permission_denied` that names the Connection, its rule and the
-     * remedy.
+     * The basis on which the rule permits the use. Fails with a `permission_denied` that contains the Connection, its rule and
+     * the remedy.
      */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
-    /** Whether a person is an owner or admin: values that members can set widen a rule only when an owner or admin set them. */
+    /** True if a person is an owner or admin: values that members can set widen a rule only if an owner or admin set them. */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/inputs/connection/ConnectionUses") {

@@ -19,11 +19,11 @@ import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 
-/** When its status will next change without a command. */
+/** The time of its next change of status without a command. */
 const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>
   row.status === "revoked" ? null : row.expires_at
 
-/** When its expiry needs attention. */
+/** The time from which its expiry needs attention. */
 const noticeOf = (expiresAt: string | null): string | null =>
   expiresAt === null
     ? null

@@ -141,7 +141,7 @@ export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/tls"
 ])
 
-/** The provider argument equivalent to an environment name, if the recipe knows one. */
+/** The provider argument equivalent to an environment name, if the recipe has one. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {
   const recipe = credentialRecipes.find((candidate) => candidate.id === recipeId)
   const names: Record<string, string> = {}

@@ -38,7 +38,7 @@ export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
 
-/** Whether the person may still complete what they began. */
+/** Checks that the person may still complete the authorization. */
 const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
@@ -52,7 +52,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Consumes the authorization, only for the person, session and helper it was begun with. */
+/** Consumes the authorization, only for its person, session and helper. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -123,8 +123,8 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
 })
 
 /**
- * Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for doing so has been lost in
- * the meantime.
+ * Turns the draft into a Connection, or gives an existing Connection its new tokens, unless the authority has been lost in the
+ * meantime.
  */
 const settle = Effect.fnUntraced(function* (
   context: CommandContext,

@@ -9,7 +9,7 @@ import { ConnectionRow } from "./ConnectionRow.ts"
 import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { ConnectionId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** Which Run was given which values. */
+/** The values that each Run received. */
 export const ConnectionHoldRow = table(
   "connection_holds",
   {
@@ -67,9 +67,9 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
 ]
 
 /**
- * Which Run was given which values of a Connection, and the values that a rotation has replaced since: a Run that still has the
- * old ones may print them, so they are redacted until it finishes. The only writer of `connection_holds`,
- * `former_connection_values` and `former_connection_tokens`.
+ * The values of Connections that each Run received, and the values that a rotation has replaced since: a Run with the old values
+ * may print them, so they are redacted until it finishes. The only writer of `connection_holds`, `former_connection_values` and
+ * `former_connection_tokens`.
  */
 export class HeldValues extends Context.Service<
   HeldValues,
@@ -83,11 +83,11 @@ export class HeldValues extends Context.Service<
     /** Strings to redact: a Connection's replaced values that a Run still holds, and tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /**
-     * Strings to redact: the values that have replaced those a Run received. Both old and new are redacted from what it
-     * publishes.
+     * Strings to redact: the values that have replaced the values of a Run. Both old and new values are redacted from everything
+     * that it publishes.
      */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Whether a Run received values that only a pool has: they cannot be recognised here in its output. */
+    /** True if a Run received values that only a pool has, which svc cannot recognise in its output. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes what Runs no longer need. */
     readonly release: Effect.Effect<void>

@@ -48,7 +48,7 @@ const Client = Schema.Struct({
   )
 )
 
-/** What the tokens are turned into: a Connection that follows a recipe. */
+/** The result of the tokens: a Connection that follows a recipe. */
 const MadeConnection = Schema.Struct({
   provider: Schema.NonEmptyString,
   kind: Schema.optionalKey(ConnectionKind),
@@ -66,7 +66,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   id: OAuthHelperId,
   displayName: displayText(80),
   issuer: Issuer,
-  /** Which metadata the issuer publishes: RFC 8414, or OpenID Connect Discovery. */
+  /** The metadata that the issuer publishes: RFC 8414, or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
   /** Used instead of metadata. */
   endpoints: Schema.optionalKey(
@@ -80,7 +80,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** `sent`: the server's metadata does not mention PKCE; a challenge is sent anyway. */
+  /** `sent`: the server's metadata does not list PKCE; a challenge is sent anyway. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
   /** Additional authorization request parameters. */
   parameters: Schema.optionalKey(

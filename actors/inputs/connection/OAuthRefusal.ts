@@ -1,7 +1,7 @@
 import type { OAuthFailure } from "../../../runner/oauth/AuthorizationServer.ts"
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 
-/** What an authorization server did, worded for the person who is waiting for a Connection. */
+/** The authorization server's refusal, in words for the person who is waiting for a Connection. */
 export const oauthRefusal = ({ error, message, reason }: OAuthFailure, next: string): ApiError => {
   const said = `${message} ${next}`
   switch (reason) {

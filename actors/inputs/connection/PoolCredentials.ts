@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 
-/** What the pool of a Connection provides for it; `undefined` if its values are sealed here. */
+/** The pool's credentials for a Connection; `undefined` if the control plane has its values. */
 export const providedOf = ({
   provided_name: name,
   provided_pool: pool
@@ -17,8 +17,8 @@ export const providedOf = ({
 type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
 
 /**
- * Why a new Connection cannot leave its values to a pool. Anything that needs a value on the control plane is refused with the
- * reason.
+ * The reason why a new Connection cannot use credentials of a pool. Anything that needs a value on the control plane is refused
+ * with the reason.
  */
 export const poolCredentialsProblem = ({
   authMode,
@@ -44,7 +44,7 @@ export const poolCredentialsProblem = ({
     : undefined
 }
 
-/** Whether the operator lets a Workspace use what a pool provides. */
+/** True if the operator lets a Workspace use a pool's credentials. */
 export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceId | null, { name, pool }: ProvidedBy) {
   const sql = yield* SqlClient.SqlClient
   const found = yield* Effect.orDie(sql`SELECT 1 AS one FROM agent_pool_provisions v

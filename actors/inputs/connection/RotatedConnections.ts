@@ -7,17 +7,17 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Why a Connection is no longer the one used for the plan; a removed Connection is reported where it is needed. */
+/** The reason why a Connection differs from the Connection of the plan; a removed Connection is reported elsewhere. */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined
 ): string | undefined => {
   if (row?.status === "revoked") return connectionRevoked
-  // A plan without a recorded version is assumed to have been made with the first.
+  // A plan without a recorded version was created with the first version.
   return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
 }
 
-/** Why a plan has lost the credentials that it was made with; `undefined` otherwise. */
+/** The reason why a plan has lost its credentials; `undefined` if it has not. */
 export const rotatedSince = Effect.fn("rotatedSince")(function* (
   resolutions: ReadonlyArray<ProviderResolution> | undefined
 ) {

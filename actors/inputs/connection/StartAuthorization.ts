@@ -46,7 +46,7 @@ export const startAuthorization = Effect.fn("Connection.startAuthorization")(fun
     yield* checkUse(request.workspaceId, helper.kind, request.use)
     return row
   })
-  // Refused early, before another server is asked for its addresses; what counts is read in the transaction.
+  // Refused early, before another server's addresses are looked up; the transaction decides.
   yield* checked
   const proof = yield* authorizations.proof
   const authorizationUrl = yield* client

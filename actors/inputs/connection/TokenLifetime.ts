@@ -44,13 +44,13 @@ export const storedOAuth = (
 
 const remaining = (expiresAt: string, at: string) => Date.parse(expiresAt) - Date.parse(at)
 
-/** Whether to renew the access token before a Run receives it. */
+/** True if the access token should be renewed before a Run receives it. */
 export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOAuth, at: string): boolean => {
   if (!refreshable || accessTokenExpiresAt === undefined) return false
   const half = remaining(accessTokenExpiresAt, grantedAt) / 2
   return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
 }
 
-/** Whether the access token is valid for a while without renewal. */
+/** True if the access token is valid for a while without renewal. */
 export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
   accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

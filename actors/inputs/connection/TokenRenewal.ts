@@ -48,13 +48,15 @@ const takeOver = Effect.fnUntraced(function* (
 })
 
 /**
- * Renews the access token of a Connection when it is about to expire. Returns why the Connection cannot be used, or `undefined`.
+ * Renews the access token of a Connection when it is about to expire. Returns the reason why the Connection cannot be used, or
+ * `undefined`.
  *
- * Only one renewal is in progress at a time, since the mailbox handles commands one after another; the second finds fresh tokens.
- * The start of a renewal is recorded before the request. If this process dies between the server's response and the commit, the
- * new tokens are lost; the next renewal tries the old refresh token again. A server that does not rotate refresh tokens, or has a
- * grace period, accepts it; one that rotates them treats it as a replay and revokes the whole grant, including the lost tokens,
- * and a person has to connect again. While a server is unreachable, the current access token is used until it expires.
+ * Only one renewal is in progress at a time, because the mailbox handles commands sequentially; the second command finds new
+ * tokens. The start of a renewal is recorded before the request. If this process dies between the server's response and the
+ * commit, the new tokens are lost; the next renewal tries the old refresh token again. A server that does not rotate refresh
+ * tokens, or has a grace period, accepts it; a server that rotates them treats it as a replay and revokes the whole grant,
+ * including the lost tokens, and a person has to connect again. While a server is unreachable, the current access token is used
+ * until it expires.
  */
 export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient

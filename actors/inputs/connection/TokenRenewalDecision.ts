@@ -9,7 +9,7 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** What to do with the access token of a Connection before the Connection is used. */
+/** The action for the access token of a Connection before its use. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
   /** Only a person can retry, by connecting it again. */
@@ -23,7 +23,7 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   const oauth = row === undefined ? undefined : oauthOf(row)
   if (row === undefined || oauth === undefined) return { kind: "none" }
   if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
-  // Other problems with the Connection are reported where it is used.
+  // Other problems with the Connection are reported at its use.
   if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
@@ -75,7 +75,7 @@ export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): bo
 
 type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 
-/** Whether the Connection is still the one that the tokens were requested for. */
+/** True if the tokens were requested for this version of the Connection. */
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 

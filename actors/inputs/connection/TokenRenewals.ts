@@ -9,8 +9,8 @@ export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews access tokens that are about to expire, before a Run receives them. Returns why Connections cannot be used, by id.
-     * Never call it within a transaction: it contacts a server.
+     * Renews access tokens that are about to expire, before a Run receives them. Returns the reasons why Connections cannot be
+     * used, by id. Never call it within a transaction, because it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
     /** Revokes the tokens of ended Connections at their servers, where this has not yet succeeded. */
@@ -36,7 +36,7 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          // One unreadable Connection must not prevent the others from being revoked.
+          // An unreadable Connection must not prevent the revocation of the others.
           yield* Effect.forEach(
             ended,
             ({ id }) =>

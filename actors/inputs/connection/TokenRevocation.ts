@@ -19,8 +19,7 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // When given the refresh token, most servers revoke the whole grant; if only the access token were revoked, it could be
-  // renewed.
+  // With the refresh token, most servers revoke the whole grant; if only the access token were revoked, it could be renewed.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }
@@ -28,8 +27,8 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 })
 
 /**
- * Revokes the tokens of an ended Connection at the authorization server. They are kept sealed until it accepts, or for a week: a
- * failure is shown and retried at intervals, even after a restart.
+ * Revokes the tokens of an ended Connection at the authorization server. They are stored sealed until it accepts, or for a week:
+ * a failure is shown and retried at intervals, even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

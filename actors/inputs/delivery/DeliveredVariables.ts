@@ -34,13 +34,13 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
-/** Where a module asks for the secret that its resource server uses to introspect the tokens of the Capsule's client. */
+/** The variables in which a module requests the secret for introspecting the tokens of the Capsule's client. */
 const introspectionTargets: ReadonlyArray<string> = [
   "variable:oidc_introspection_secret",
   "binding:OIDC_INTROSPECTION_SECRET"
 ]
 
-/** The generated secret that also allows introspection, if there is one. */
+/** The generated secret that also allows introspection, if any. */
 export const introspectionShape = (shapes: ReadonlyArray<SecretShape>): SecretShape | undefined =>
   shapes.find(({ target }) => introspectionTargets.includes(target))
 

@@ -22,7 +22,7 @@ export interface DeliverySubject {
   readonly variables: ReadonlyArray<DeclaredVariable>
 }
 
-/** The values for a Run. `resolved` goes into the sidecar once the plan is reviewable. */
+/** The values for a Run. `resolved` is stored with the plan once the plan is reviewable. */
 export interface PlannedDeliveries {
   readonly variables: ReadonlyMap<string, RunVariable>
   readonly resolved: ResolvedDeliveries
@@ -41,7 +41,8 @@ export class Deliveries extends Context.Service<
   Deliveries,
   {
     /**
-     * Called before a plan or drift check: returns the variables that the host fills in. A destroy uses those of the last apply.
+     * Called before a plan or drift check: returns the variables that the host fills in. A destroy uses the variables of the last
+     * apply.
      */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
     /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
@@ -55,7 +56,7 @@ export class Deliveries extends Context.Service<
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
-    /** The values of the last apply. Creates nothing, so it fails once a generated secret has been erased. */
+    /** The values of the last apply. Creates nothing, so it fails after a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
      * Runs in the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not
@@ -64,7 +65,7 @@ export class Deliveries extends Context.Service<
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** Runs in the transaction that settles a terminal destroy. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values stay sealed. */
+    /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values remain sealed. */
     readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/Deliveries") {
@@ -132,7 +133,8 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have had different secrets from those the configuration requires now; the current module gets its own.
+    // The secrets of the last apply may differ from the configuration's current requirements; the current module receives its
+    // own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)

@@ -33,7 +33,7 @@ export const RunDeliveryRow = table("run_deliveries", {
 })
 type RunDeliveryRow = RowOf<typeof RunDeliveryRow.columns>
 
-/** What the requirements of a configuration resolved to before the plan. Only the shape of generated secrets is included. */
+/** The resolved requirements of a configuration before the plan. It includes only the shape of generated secrets. */
 export const ResolvedDeliveries = Schema.Struct({
   endpoint: Schema.optionalKey(
     Schema.Struct({
@@ -177,7 +177,7 @@ export class DeliverySidecar extends Context.Service<
   )
 }
 
-/** What applying a plan registers for signing in to the Capsule's application; `undefined` if nothing is registered. */
+/** The sign-in that applying a plan registers for the Capsule's application; `undefined` without a registration. */
 export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
   endpoint === undefined || identity === undefined
     ? undefined

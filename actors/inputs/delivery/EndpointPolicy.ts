@@ -20,13 +20,14 @@ const plainText = Schema.String.check(
 )
 
 /**
- * The operator's assignment of an address to one Capsule. Every name is written out: the service neither invents hostnames nor
- * fills in templates.
+ * The operator's assignment of an address to one Capsule. Every name is written out, because the service neither invents
+ * hostnames nor fills in templates.
  *
  * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
- * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
- * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, in addition to `url` itself
+ * - `subdomain`, `routePattern`: passed unchanged to modules that request them
+ * - `postLogoutPaths`: paths to which people may return after signing out of the Capsule's application, in addition to `url`
+ *   itself
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -54,7 +55,7 @@ export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyAr
   { defaultValue: () => ({ endpoints: [] }) }
 )
 
-/** A Capsule as assignments name it. `homonyms`: existing Capsules with the same name and environment in other Projects. */
+/** A Capsule in the form of assignments. `homonyms`: existing Capsules with the same name and environment in other Projects. */
 export interface EndpointOwner {
   readonly workspace: string
   readonly project: string

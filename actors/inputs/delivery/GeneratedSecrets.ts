@@ -23,7 +23,7 @@ interface Owner {
 const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
   derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
 
-/** Where a generated secret is sealed. */
+/** The place of a sealed generated secret. */
 export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "generated_secrets",
   column: "sealed_value",
@@ -84,7 +84,7 @@ export class GeneratedSecrets extends Context.Service<
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
 
-      // The row decides: if two callers create a secret at the same time, one value is kept, and both receive it.
+      // The row decides: if two callers create a secret simultaneously, one value is kept, and both receive it.
       const obtain = Effect.fn("GeneratedSecrets.obtain")(
         function* (capsule: Owner, shape: SecretShape) {
           const known = yield* find(capsule, shape)

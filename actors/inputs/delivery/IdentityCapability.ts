@@ -15,7 +15,7 @@ const unavailable = () =>
     )
   )
 
-/** What delivering `identity.oidc` requires from an OpenID issuer. */
+/** The functions that delivering `identity.oidc` requires from an OpenID issuer. */
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {

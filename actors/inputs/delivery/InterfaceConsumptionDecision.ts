@@ -5,7 +5,7 @@ import { permissionsText } from "../../ledger/interface/InterfaceLedger.ts"
 import type { BindingRow } from "../../ledger/interface/InterfaceRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
-/** What a plan resolved an `interface.consume` requirement to. */
+/** The result of resolving an `interface.consume` requirement in a plan. */
 export interface ConsumedInterface {
   readonly key: string
   readonly interfaceId: InterfaceId
@@ -14,7 +14,7 @@ export interface ConsumedInterface {
 
 type Requirement = Pick<ConsumedInterfaceRequirement, "key" | "delivery" | "permissions" | "interface">
 
-/** Why the operator's policy refuses a requirement. */
+/** The reason why the operator's policy refuses a requirement. */
 export const policyProblem = (
   { delivery, key, permissions }: Requirement,
   allowedPermissions: ReadonlyArray<{ readonly permission: string; readonly delivery: string }>
@@ -29,7 +29,7 @@ export const policyProblem = (
       )
 }
 
-/** The only matching Interface in the Workspace, or why there is not exactly one. */
+/** The only matching Interface in the Workspace, or the reason why there is not exactly one. */
 export const soleInterface = <Row>(
   { interface: { type, version }, key }: Requirement,
   matches: ReadonlyArray<Row>
@@ -52,7 +52,7 @@ export const soleInterface = <Row>(
       )
 }
 
-/** Why a binding does not grant the required permissions. */
+/** The reason why a binding does not grant the required permissions. */
 export const bindingProblem = (
   binding: Pick<BindingRow, "status" | "permissions" | "delivery_type">,
   { delivery, key, permissions }: Requirement
@@ -68,17 +68,17 @@ export const bindingProblem = (
       )
 }
 
-/** What a plan recorded for a requirement, and the facts at the time it is applied. */
+/** The plan's record of a requirement, and the facts during its apply. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that currently matches; not looked up if there is no binding. */
+  /** The Interface that currently matches; not looked up without a binding. */
   readonly interfaceId: InterfaceId | undefined
-  /** Whether the binding belongs to an active member of the Workspace. */
+  /** True if the binding belongs to an active member of the Workspace. */
   readonly isMember: boolean
 }
 
-/** Why an apply does not use the Interface that was reviewed. */
+/** The reason why an apply does not use the reviewed Interface. */
 export const reviewProblem = (
   requirement: Requirement,
   { binding, interfaceId, isMember, pinned }: Reviewed

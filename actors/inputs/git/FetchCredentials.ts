@@ -12,14 +12,14 @@ import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** What is being fetched, and the Git Connection for it. */
+/** The subject of a fetch, and its Git Connection. */
 export interface FetchedWith {
   readonly url: string
   readonly ref: string
   readonly authConnectionId?: ConnectionId
 }
 
-/** Who is fetching: a Run, or a person under whose authority it happens. */
+/** The authority of a fetch: a Run, or a person. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
 
 /**

@@ -34,7 +34,7 @@ export const isCommitOf = Effect.fn("isCommitOf")(function* (
   return rows.length > 0
 })
 
-/** Why a Git Connection is being sent. */
+/** The purpose of sending a Git Connection. */
 export interface GitFetch {
   readonly workspaceId: WorkspaceId
   readonly url: string

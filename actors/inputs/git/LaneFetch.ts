@@ -13,7 +13,7 @@ import { LaneUnavailable } from "./LaneUnavailable.ts"
 import type { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 
-/** What a sync Run has to fetch. */
+/** The task of a sync Run. */
 export const SyncSpec = Schema.Struct({
   url: Schema.String,
   ref: Schema.String,
@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** A person asked for the Source, not just one lane: every other lane in use is checked too. */
+  /** A person requested a sync of the Source, not just of one lane, so every other lane in use is checked too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a lane could not be fetched. */
+/** The reason why a lane could not be fetched. */
 export class LaneUnavailable extends Schema.TaggedError<LaneUnavailable>()("LaneUnavailable", {
   code: Schema.String,
   message: Schema.String,

@@ -18,8 +18,8 @@ export class StoredCommits extends Context.Service<
   StoredCommits,
   {
     /**
-     * Makes sure that the files of a recorded commit are stored here, intact. After a restore without snapshots, or if a file has
-     * been deleted or damaged, the same commit is fetched again; only the recorded bytes are accepted.
+     * Ensures that the files of a recorded commit are stored intact. After a restore without snapshots, or if a file has been
+     * deleted or damaged, the same commit is fetched again; only the recorded bytes are accepted.
      */
     readonly ensure: (by: FetchedBy, snapshot: SnapshotRow) => Effect.Effect<void, SnapshotUnavailable>
   }

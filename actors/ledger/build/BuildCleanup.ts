@@ -17,7 +17,7 @@ export const neededBuilds = Effect.gen(function* () {
   return rows.map((row) => row.build_digest)
 })
 
-/** Removes builds that are used neither by a plan that may still be applied nor by a current state. */
+/** Removes builds that neither a plan that may still be applied nor a current state uses. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

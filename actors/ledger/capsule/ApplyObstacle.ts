@@ -23,8 +23,9 @@ type Capsule = Pick<
 >
 
 /**
- * Why a plan cannot be applied at the given time (ISO 8601), judging by its row and its Capsule's; `undefined` if they do not
- * prevent it. Everything that applies a plan checks here: a person, a group, and a Capsule that follows its lane.
+ * The reason why a plan cannot be applied at the given time (ISO 8601), according to its row and its Capsule's; `undefined` if
+ * they do not prevent it. Every apply of a plan is checked by this function: by a person, a group, and a Capsule that follows its
+ * lane.
  */
 export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
   if (!isPlan(plan.type)) return failedPrecondition("Only a plan, destroy plan or restore can be applied.")

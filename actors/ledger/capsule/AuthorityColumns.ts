@@ -18,7 +18,8 @@ interface AuthorityColumn {
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // It changes when Runs finish, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
+  // It changes when Runs finish, which the guard must reflect; a fence that included it would refuse the settlement of its own
+  // Run.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
@@ -47,7 +48,7 @@ export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =
 /** The epoch of a Capsule that nothing has replaced the authority of. */
 export const firstEpoch = 1
 
-/** Whether the Capsule's configuration or state has changed since the Run was created for it. */
+/** True if the Capsule's configuration or state has changed since the Run was created for it. */
 export const authorityMoved = (
   run: Readonly<Record<Recorded["ofRun"], Value>>,
   capsule: Readonly<Record<Recorded["column"], Value>>

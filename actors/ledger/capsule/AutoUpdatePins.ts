@@ -58,7 +58,7 @@ export const pinOfRestore = (
   pin_ends_on_commit: 0
 })
 
-/** Whether the pin ends with this commit of the lane, as chosen by the person who rolled back. */
+/** True if the pin ends with this commit of the lane, as chosen by the person who rolled back. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 

@@ -18,7 +18,7 @@ import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 
-/** What a Capsule is created with, in an initial commit's transaction. */
+/** The fields of a new Capsule, in an initial commit's transaction. */
 export interface NewCapsule {
   readonly id: CapsuleId
   readonly workspaceId: WorkspaceId
@@ -55,15 +55,18 @@ export class CapsuleLedger extends Context.Service<
     /** An existing Capsule in the Project and environment has the same name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
-     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no longer what the caller read,
+     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule has changed since the caller's read,
      * and nothing has been written.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
     readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
-    /** When the next automatic drift check is due. This is not a change to the Capsule, so `updated_at` is left unchanged. */
+    /** Sets the time of the next automatic drift check. This is not a change to the Capsule, so `updated_at` does not change. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
-    /** Why the Capsule is stale. Without a reason it becomes `active`; any other status is left unchanged. */
+    /**
+     * Sets the reasons why the Capsule is stale. Without a reason a stale Capsule becomes `active`; any other status is
+     * unchanged.
+     */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection has been changed: Capsules that are waiting for it may be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
@@ -153,7 +156,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = StaleReasonsJson.write(reasons)
-        // If nothing changes, `updated_at` is left unchanged.
+        // Without a change, `updated_at` does not change either.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
       })

@@ -31,7 +31,7 @@ import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploadRow.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
-/** Who turned auto-update on, and who changed it last, each with the people behind an automation. */
+/** The person who turned auto-update on, and the person who changed it last, each with the people behind an automation. */
 const AutoUpdateAuthors = Schema.Struct({ turnedOnBy: Schema.Array(Subject), changedBy: Schema.Array(Subject) })
 export type AutoUpdateAuthors = typeof AutoUpdateAuthors.Type
 export const AutoUpdateAuthorsJson = jsonText(AutoUpdateAuthors)
@@ -72,9 +72,9 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Who last set auto-update: whatever it starts runs with that person's authority. */
+    /** The person who last set auto-update, with whose authority its Runs work. */
     auto_update_by: Schema.NullOr(Schema.String),
-    /** The authors of the plans that auto-update starts; `NULL` if it was last set by an earlier release. */
+    /** The authors of the plans that auto-update starts; `NULL` if an earlier release last set it. */
     auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
     /** A snapshot of the lane whose plan could not be queued because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
@@ -94,7 +94,7 @@ export const CapsuleRow = table(
     released_by: Schema.NullOr(Schema.String),
     release_reason: Schema.NullOr(ReleaseReason),
     release_comment: Schema.NullOr(Schema.String),
-    /** What a Capsule without a credential is waiting for. */
+    /** The credential that a Capsule is waiting for. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
     /** Hours between checks: `NULL` follows the Workspace, 0 means never. */
     drift_check_hours: Schema.NullOr(Schema.Int),
@@ -138,7 +138,7 @@ const guardPurpose = "authority-guard"
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
-/** Whether the guard that a client has read is still the Capsule's current guard. */
+/** True if the guard that a client has read is still the Capsule's current guard. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)
@@ -242,7 +242,7 @@ type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
-/** Why an imported Capsule cannot have Runs before it is confirmed. */
+/** The reason why an imported Capsule cannot have Runs before its confirmation. */
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 

@@ -6,14 +6,14 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** What to do, and for whom, after a change to the Connection that a Capsule is waiting for. */
+/** The action and its actor after a change to the Connection that a Capsule is waiting for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** What a Run encountered, apart from its resolution. */
+/** The failure that stopped a Run's credentials, apart from their resolution. */
 export interface CredentialObstacle {
   /** The operator does not allow the provider. */
   readonly isDenied: boolean
-  /** What a pool provides cannot be used by the Workspace, or by Runs in this pool. */
+  /** True if the Workspace, or Runs in this pool, cannot use the pool's credentials. */
   readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined
@@ -49,7 +49,7 @@ const turnOf = (
   }
 }
 
-/** What a Capsule is waiting for after this resolution of its Run. */
+/** The credential that a Capsule is waiting for after this resolution of its Run. */
 export const credentialWaitOf = (
   run: { readonly id: RunId; readonly since: string },
   blocked: ProviderResolution,

@@ -7,7 +7,7 @@ import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilati
 import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 import { ModuleScanJson, type ReportRow, type SnapshotRow } from "../source/SourceRow.ts"
 
-/** What a derived configuration is based on, before people's values. */
+/** The basis of a derived configuration, before people's values. */
 export interface DerivedConfig {
   readonly origin: LoadedInstallConfig["row"]["origin"]
   readonly compatibilityReportId: CompatibilityReportId | undefined
@@ -17,7 +17,7 @@ export interface DerivedConfig {
   readonly operatorValues: VariableValues
 }
 
-/** The Interfaces that people have added to a configuration without a manifest, besides the operator's. */
+/** The Interfaces that people have added to a configuration without a manifest, in addition to the operator's. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []
@@ -25,7 +25,7 @@ const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
 
 /**
  * The configuration of the module in the given snapshot, under the operator's current base configuration. A reviewed source build
- * is kept unless the operator's own replaces it; a revision introduces nothing unreviewed.
+ * is kept unless the operator's build replaces it; a revision introduces nothing unreviewed.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

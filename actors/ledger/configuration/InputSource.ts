@@ -19,7 +19,7 @@ export type InputSource =
   | "capsule_name"
   | "workspace_scoped_capsule_name"
   | "connection"
-  /** No value has been given, but the module has a default. */
+  /** No value is set, but the module has a default. */
   | "module"
   | "missing"
 

@@ -31,7 +31,9 @@ export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy
   { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
 )
 
-/** Where the operator's base configuration and the module disagree. A value of the wrong type would make every plan fail. */
+/**
+ * Contradictions between the operator's base configuration and the module. A value of the wrong type would make every plan fail.
+ */
 export const operatorFindings = (
   base: OperatorBaseConfig | undefined,
   declared: ReadonlyArray<ReportVariable>
@@ -79,7 +81,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** The pins of the given snapshot: a review's pins must equal them, whatever the report says. */
+/** The pins of the given snapshot: a review's pins must equal them, regardless of the report. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,
@@ -108,7 +110,7 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // Inputs that the manifest does not mention: a person is asked only if the module requires a value.
+  // For inputs that the manifest omits: a person sets the value only if the module requires one.
   return input.required ? "user" : "module_default"
 }
 
@@ -130,7 +132,8 @@ export class InstallConfigCompilation extends Context.Service<
     /** The operator's values for the module of a configuration that is being compiled. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /**
-     * Stores the configuration compiled by a check, without values, and names it in the report. Runs in the caller's transaction.
+     * Stores the configuration compiled by a check, without values, and records its id in the report. Runs in the caller's
+     * transaction.
      */
     readonly baseConfig: (
       workspaceId: WorkspaceId,
@@ -150,7 +153,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // What the report is based on, according to the report itself rather than the caller.
+        // The basis of the report, according to the report itself rather than the caller.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

@@ -44,11 +44,11 @@ export const InstallConfigRow = table("install_configs", {
 })
 export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
 
-/** What lists show: no private values. */
+/** The columns for lists, without private values. */
 export const ListedConfig = InstallConfigRow.without("private_variables")
 export type ListedConfig = RowOf<typeof ListedConfig.columns>
 
-/** Which Connection serves which provider in a configuration. */
+/** The Connection of each provider in a configuration. */
 export const ProviderBindingRow = table("provider_bindings", {
   id: ProviderBindingId,
   workspace_id: WorkspaceId,
@@ -80,7 +80,7 @@ export type StoredConfig = typeof StoredConfig.Type
 
 export type VariableValues = Readonly<Record<string, Schema.Json>>
 
-/** What a configuration is derived from. */
+/** The fields of a new configuration. */
 export interface NewInstallConfig {
   readonly id: InstallConfigId
   readonly workspaceId: WorkspaceId
@@ -141,7 +141,7 @@ export class InstallConfigStore extends Context.Service<
     /** The private values; never to be included in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Refuses a stored configuration that is not the one its digest was made from, because somebody changed its rows. */
+    /** Refuses a stored configuration that does not match its digest, because somebody changed its rows. */
     readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
     /** Deletes unused configurations of checks whose report no longer exists. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
@@ -271,8 +271,8 @@ export class InstallConfigStore extends Context.Service<
 }
 
 /**
- * The names of the inputs whose value differs between a configuration and an earlier one; values are private. `undefined` if the
- * earlier configuration has been removed.
+ * The names of the inputs whose value differs between a configuration and an earlier configuration; values are private.
+ * `undefined` if the earlier configuration has been removed.
  */
 export const changedInputs = Effect.fn("changedInputs")(function* (
   earlierId: InstallConfigId,
@@ -295,7 +295,7 @@ export const changedInputs = Effect.fn("changedInputs")(function* (
     })
 })
 
-/** The inputs of a commit under a configuration, with the configuration's origins for the inputs it knows. */
+/** The inputs of a commit under a configuration, with the configuration's origins for its own inputs. */
 export const carriedVariables = (
   config: StoredConfig,
   declared: ReadonlyArray<ReportVariable>

@@ -13,7 +13,7 @@ export interface SnapshotPlace {
   readonly path: string
 }
 
-/** Whether the operator's base configuration for a module differs from the one with which the configuration was compiled. */
+/** True if the operator's base configuration for a module differs from the one with which the configuration was compiled. */
 export const baseMoved = (
   operator: OperatorConfigsShape,
   config: Pick<StoredConfig, "operator">,
@@ -24,8 +24,8 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * Why a plan must no longer be applied: the operator's decisions have changed since it was created. A plan from a release without
- * profiles was created under the default profile.
+ * The reason why a plan must no longer be applied: the operator's decisions have changed since it was created. A plan from a
+ * release without profiles was created under the default profile.
  */
 export const operatorMoved = (
   operator: OperatorConfigsShape,
@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** What a profile requires from the runner. */
+/** The requirements of a profile for the runner. */
 export const requirementsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunRequirements => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),
@@ -72,7 +72,7 @@ export const plannedCheck = ({ name, path, status, target, timeout }: PostApplyC
   timeoutSeconds: timeout ?? defaultCheck.timeout
 })
 
-/** What reviewers see of the operator's base configuration; no values. */
+/** The operator's base configuration as shown to reviewers, without values. */
 export const operatorEvidence = ({ operator }: Pick<StoredConfig, "operator">): OperatorEvidence | undefined =>
   operator === undefined
     ? undefined

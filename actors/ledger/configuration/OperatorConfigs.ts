@@ -41,7 +41,7 @@ export const profileOf = (operator: OperatorConfigsShape, name: string): NamedPr
   return { name, digest: requestDigest([name, encodeProfile(rules)]), profile }
 }
 
-/** What a configuration records about the base configuration it was compiled with. */
+/** A configuration's record of the base configuration it was compiled with. */
 export const StoredOperatorConfig = Schema.Struct({
   /** Covers the whole base configuration: any change to it results in a different digest. */
   digest: Schema.String,
@@ -88,7 +88,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** What a configuration records about the base configuration; `declared` contains the names that the module declares. */
+/** A configuration's record of the base configuration; `declared` contains the module's declared names. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),

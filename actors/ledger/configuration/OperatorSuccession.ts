@@ -18,7 +18,7 @@ import { OperatorConfigs } from "./OperatorConfigs.ts"
 import { marked } from "./VariableRules.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** Makes Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
+/** Makes Capsules follow the operator's decisions: a plan is created only under the current base configuration. */
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
@@ -34,7 +34,7 @@ export class OperatorSuccession extends Context.Service<
       config: LoadedInstallConfig,
       runId: RunId
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
-    /** Why a Capsule's plan must no longer be applied, because of later decisions by the operator. */
+    /** The reason why a Capsule's plan must no longer be applied, because of later decisions by the operator. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
     /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
     readonly supersedeMoved: Effect.Effect<number>
@@ -104,7 +104,7 @@ export class OperatorSuccession extends Context.Service<
       }, provideCaptured(services))
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        // A restore executes nothing; the plan that must follow it is made under the settings in force at that time.
+        // A restore executes nothing; the plan that must follow it uses the settings of that time.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

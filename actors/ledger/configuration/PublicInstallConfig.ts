@@ -53,7 +53,7 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
   return typeof value === "boolean" ? "boolean" : "json"
 }
 
-/** A changed base configuration is treated as a different one; each Workspace has its own id for it. */
+/** A changed base configuration counts as a different one; each Workspace has its own id for it. */
 const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
 

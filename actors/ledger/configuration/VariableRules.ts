@@ -12,7 +12,7 @@ import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
-/** Whether a value contains such a number anywhere. */
+/** True if any part of a value is such a number. */
 export const holdsRoundedNumber = (root: Schema.Json): boolean =>
   typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
 
@@ -26,7 +26,9 @@ const excesses: Readonly<Record<JsonValueExcess, string>> = {
   string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
 }
 
-/** Why a set of private values exceeds its limits (specification, Limits), checked before anything digests or scans it. */
+/**
+ * The reason why a set of private values exceeds its limits (specification, Limits), checked before anything digests or scans it.
+ */
 const boundsProblem = (values: Schema.Json): string | undefined => {
   const excess = exceedsJsonLimits(values, privateValuesLimits)
   if (excess !== undefined) return excesses[excess]
@@ -35,7 +37,7 @@ const boundsProblem = (values: Schema.Json): string | undefined => {
     : undefined
 }
 
-/** Whether a value has an input's basic type; null matches every type. */
+/** True if a value has an input's basic type; null matches every type. */
 export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
   if (value === null) return true
   switch (type) {
@@ -100,7 +102,7 @@ export const changeableVariables = ({
   )
 }
 
-/** The reason why a person may not set a variable, if there is one. */
+/** The reason why a person may not set a variable, if any. */
 export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
   switch (origin) {
     case "user":
@@ -164,7 +166,7 @@ export const missingInputs = (
     .filter((variable) => variable.required && variable.origin === "user" && !Object.hasOwn(values, variable.name))
     .map((variable) => variable.name)
 
-/** Values to set, and names whose values are removed so that the module's defaults apply again. */
+/** Values to set, and names whose values are removed so that the module's defaults apply. */
 export interface VariablePatch {
   readonly set?: VariableValues | undefined
   readonly remove?: ReadonlyArray<string> | undefined

@@ -7,7 +7,10 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 
-/** What a dependency provided to a plan, or failed to provide: every dependency that the Capsule had at that time is recorded. */
+/**
+ * The values that a dependency delivered to a plan, or failed to deliver: every dependency of the Capsule at that time is
+ * recorded.
+ */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
   /** For a producer in another Workspace: the share that provided it. */
@@ -51,7 +54,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** What a plan recorded about this offer, or why the plan is void regardless of values. */
+/** The plan's record of this offer, or the reason why the plan is void regardless of values. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">
@@ -65,8 +68,8 @@ export const takenOf = (
 }
 
 /**
- * Why a plan with these inputs differs from a new one: a dependency or share was added or removed, or a producer offers
- * something else. `undefined` when nothing has changed.
+ * The difference between a plan with these inputs and a new plan: a dependency or share was added or removed, or a producer
+ * offers something else. `undefined` without a difference.
  */
 export const movedInputs = Effect.fn("movedInputs")(function* (
   consumer: Consumer,

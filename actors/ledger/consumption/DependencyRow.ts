@@ -5,7 +5,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table, rowShape } from "../../base/database/Table.ts"
 import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 
-/** What a Capsule consumes from another. */
+/** The Outputs that a Capsule consumes from another. */
 export const DependencyRow = table("dependencies", {
   id: DependencyId,
   workspace_id: WorkspaceId,

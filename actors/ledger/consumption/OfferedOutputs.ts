@@ -28,7 +28,10 @@ interface SharedFrom {
   readonly shareId: OutputShareId
 }
 
-/** What a Capsule currently shares with a Workspace, under the receiver's names. Only approved, unrevoked shares are included. */
+/**
+ * The Outputs that a Capsule currently shares with a Workspace, under the receiver's names. Only approved, unrevoked shares are
+ * included.
+ */
 export const activeShares = Effect.fn("activeShares")(function* (
   producerCapsuleId: CapsuleId,
   toWorkspaceId: WorkspaceId
@@ -55,7 +58,7 @@ export interface ProducerRow {
   readonly release_reason: string | null
 }
 
-/** Why an ended Capsule offers nothing, and what to do about it. */
+/** The reason why an ended Capsule offers nothing, and the remedy. */
 const endOf = ({ release_reason, status }: ProducerRow): string => {
   const why =
     release_reason === "moved_elsewhere"
@@ -72,14 +75,14 @@ export interface Consumer {
   readonly workspace_id: WorkspaceId
 }
 
-/** What a dependency currently offers: one Output for one input, or, for `remote_state`, everything the producer has. */
+/** A dependency's current offer: one Output for one input, or, for `remote_state`, everything the producer has. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
   /** `undefined` for a dependency that has only been requested. */
   readonly dependencyId: Id
   readonly producerCapsuleId: CapsuleId
   /** `undefined` if the producer has ended. */
   readonly producerName: string | undefined
-  /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
+  /** The consumer's name for the Output, and the input that it fills; both absent for `remote_state`. */
   readonly output: string | undefined
   readonly input: string | undefined
   readonly required: boolean
@@ -88,9 +91,9 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** Why the producer has the Output but must not offer it. */
+  /** The reason why the producer has the Output but must not offer it. */
   readonly withheld: string | undefined
-  /** How the producer ended, if it has. */
+  /** The way in which the producer ended, if it has. */
   readonly ended: string | undefined
 }
 
@@ -102,21 +105,21 @@ export interface WantedOutputs<Id extends DependencyId | undefined = DependencyI
   readonly wanted: Dependency["outputs"]
 }
 
-/** What a producer currently has. */
+/** The current Outputs of a producer. */
 export interface ProducedOutputs {
   /** `undefined` if the producer no longer exists. */
   readonly found: ProducerRow | undefined
   /** The Outputs of its current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
-  /** What it shares with the consumer's Workspace, keyed by the shared name; `undefined` within one Workspace. */
+  /** The Outputs that it shares with the consumer's Workspace, keyed by the shared name; `undefined` within one Workspace. */
   readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }
 
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
 
 /**
- * What one dependency offers. From another Workspace, that is only what is currently shared, under its shared name, and never a
- * secret; within one Workspace, a secret may fill an input but is not published to anybody.
+ * The offers of one dependency. From another Workspace, they contain only currently shared Outputs, under their shared names, and
+ * never a secret; within one Workspace, a secret may fill an input but is not published to anybody.
  */
 export const offersFrom = <Id extends DependencyId | undefined>(
   { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
@@ -154,7 +157,7 @@ export const offersFrom = <Id extends DependencyId | undefined>(
   })
 }
 
-/** What one dependency provides, or would provide if it existed. */
+/** The values that one dependency provides, or would provide if it existed. */
 export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
   consumer: Pick<Consumer, "workspace_id">,
   dependency: WantedOutputs<Id>
@@ -207,13 +210,13 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** The recorded use of a producer: nothing if there is no StateVersion, all Outputs if there is no name. */
+/** The recorded use of a producer: nothing without a StateVersion, all Outputs without a name. */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined
 }
 
-/** Whether what was consumed equals the current offer. Values that cannot be compared are treated as different. */
+/** True if the consumed values equal the current offer. Values that cannot be compared are treated as different. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

@@ -24,7 +24,7 @@ import { DependencyEdgeRow, DependencyRow, toDependency } from "../consumption/D
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** What flows from one Capsule's Outputs into another's inputs, and therefore the order of the Capsules. */
+/** The flow of Outputs into inputs of other Capsules, and therefore the order of the Capsules. */
 export class Dependencies extends Context.Service<
   Dependencies,
   {

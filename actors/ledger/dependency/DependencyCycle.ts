@@ -4,7 +4,7 @@ export interface DependencyEdge {
   readonly consumer: string
 }
 
-/** Whether a new edge would close a cycle: the producer already needs the consumer, directly or through others. */
+/** True if a new edge would close a cycle: the producer already needs the consumer, directly or through others. */
 export const closesCycle = (edges: ReadonlyArray<DependencyEdge>, { consumer, producer }: DependencyEdge): boolean => {
   const producersOf = new Map<string, Array<string>>()
   for (const edge of edges) {

@@ -111,8 +111,8 @@ export const checkInputs = Effect.fnUntraced(function* (
 })
 
 /**
- * What a dependency would currently offer: the inputs that it fills. Fails with `failed_precondition` if it is not ready: its
- * producer has never been applied, or lacks a value for a required Output.
+ * The current offer of a dependency: the inputs that it fills. Fails with `failed_precondition` if it is not ready: its producer
+ * has never been applied, or lacks a value for a required Output.
  */
 export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   at: string,

@@ -12,7 +12,7 @@ import { RunRow } from "../run/RunRow.ts"
 /**
  * Existing consumers of a released Capsule lose their input: they become stale, plans that used it are voided, and the reason is
  * recorded in each consumer's own history. Runs in the caller's transaction. The dependencies are kept, so that the next plan can
- * state the reason.
+ * contain the reason.
  */
 export const endProducer = Effect.fn("endProducer")(function* (
   context: CommandContext,

@@ -18,7 +18,7 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
   install: { modules: { ".": { inputs: [], interfaces: [...proposed] } } }
 })
 
-/** The Outputs that Interfaces already read, so that no other Interface reads one as another type. */
+/** The Outputs that Interfaces already read, so that no other Interface reads one of them as another type. */
 const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
   ...outputAllowlist,
   ...interfaceBlueprints.flatMap(({ spec }) =>
@@ -31,8 +31,8 @@ const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall):
 /**
  * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
  * blueprint under the same key or name is a conflict, an Output must be neither sensitive nor ephemeral, and no binding can be
- * requested. Whether an Output is private for another reason is only known after an apply, and decided there. The failure is a
- * message that contains no values.
+ * requested. Only the apply determines, and decides, if an Output is private for another reason. The failure is a message that
+ * contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

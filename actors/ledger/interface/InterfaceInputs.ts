@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import type { InterfaceBlueprint } from "../../../schema/manifest/CompiledInstall.ts"
 import type { OutputType } from "../../../schema/manifest/InterfaceDeclaration.ts"
 
-/** Why an Interface could not be materialised. Names inputs and Outputs, never a value. */
+/** The reason why an Interface could not be materialised. It contains names of inputs and Outputs, never a value. */
 export class MaterializationFailed extends Schema.TaggedError<MaterializationFailed>()("MaterializationFailed", {
   code: Schema.Literals([
     "output_missing",
@@ -17,11 +17,11 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
   message: Schema.String
 }) {}
 
-/** An Output in a state: its value is present only if the state itself says that it is not sensitive. */
+/** An Output in a state: its value is present only if the state marks it as not sensitive. */
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
-  /** Why it is private although its module does not mark it as sensitive. */
+  /** The reason why it is private although its module does not mark it as sensitive. */
   readonly privacy?: string | undefined
 }
 

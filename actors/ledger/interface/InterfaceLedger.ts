@@ -35,7 +35,7 @@ const encodePermissions = Schema.encodeSync(PermissionsJson)
 /** The permissions of a binding as one string, regardless of their order. */
 export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
 
-/** One binding per consumer (or install), request and person: a revoked binding stays revoked. */
+/** One binding per consumer (or install), request and person: a revoked binding remains revoked. */
 export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permissions" | "deliveryType">) =>
   derivedId(
     InterfaceBindingId,

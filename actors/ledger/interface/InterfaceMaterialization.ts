@@ -20,7 +20,7 @@ const Installer = rowShape({ subject: Subject })
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {
-    /** Runs in the caller's transaction. Repeatable: an intent that is done or superseded is left alone. */
+    /** Runs in the caller's transaction. Repeatable: an intent that is done or superseded is not changed. */
     readonly materialize: (intentId: string) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/interface/InterfaceMaterialization") {
@@ -141,8 +141,7 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // Uses a savepoint: if there is a defect, partial work is undone, and the failure is recorded instead of being retried
-      // forever.
+      // Uses a savepoint: a defect undoes partial work, and the failure is recorded instead of being retried forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -15,8 +15,8 @@ const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | u
 }
 
 /**
- * The only resolved Interface of a Workspace that names this address as its protected resource, character for character.
- * `undefined` if there is none or more than one: nothing is guessed, since a binding to one Interface must not open another.
+ * The only resolved Interface of a Workspace with exactly this address as its protected resource. `undefined` if there is none or
+ * more than one: svc does not guess, because a binding to one Interface must not open another.
  */
 export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (
   sql: SqlClient.SqlClient,

@@ -37,7 +37,7 @@ export const InterfaceRow = table("interfaces", {
 })
 export type InterfaceRow = RowOf<typeof InterfaceRow.columns>
 
-/** Who may use an Interface. */
+/** The people who may use an Interface. */
 export const BindingRow = table("interface_bindings", {
   id: InterfaceBindingId,
   workspace_id: WorkspaceId,
@@ -124,7 +124,7 @@ interface StandingBinding {
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
-/** A valid Interface, and what one person may do with it through one delivery. */
+/** A valid Interface, and one person's permissions for it through one delivery. */
 export interface InterfaceUse {
   readonly row: InterfaceRow
   readonly bindings: ReadonlyArray<StandingBinding>

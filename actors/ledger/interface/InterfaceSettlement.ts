@@ -18,8 +18,8 @@ export interface AppliedCapsule {
 }
 
 /**
- * What an apply or a destroy means for the Interfaces of its Capsule, in the transaction that settles it: an apply leaves durable
- * intents for the Interface actor, a destroy retires the Interfaces immediately.
+ * The effect of an apply or a destroy on the Interfaces of its Capsule, in the transaction that settles it: an apply records
+ * durable intents for the Interface actor, a destroy retires the Interfaces immediately.
  */
 export class InterfaceSettlement extends Context.Service<
   InterfaceSettlement,
@@ -35,7 +35,7 @@ export class InterfaceSettlement extends Context.Service<
       const ledger = yield* InterfaceLedger
       const due = yield* DueWork
 
-      /** A later apply supersedes anything that has not been done yet. */
+      /** A later apply supersedes pending intents. */
       const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`

@@ -21,7 +21,7 @@ export class Interfaces extends Context.Service<
       filter: { readonly capsuleId?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Interface>, ApiError>
-    /** What could not be materialised, without values, newest first. */
+    /** The Interfaces that could not be materialised, without values, newest first. */
     readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
     /** Tries again if the failure is still exactly the expected one; fails with `guard_conflict` otherwise. */
     readonly retry: (

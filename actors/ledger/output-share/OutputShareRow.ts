@@ -59,7 +59,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
           toWorkspaceId: share.to_workspace_id,
           outputs,
           because: "producer_released",
-          // How the receiving side uses the share is private to that side.
+          // The receiving side's use of the share is private to that side.
           ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
         },
         requestId: context.requestId

@@ -50,7 +50,10 @@ const toShare = (row: OutputShareRow): OutputShare =>
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
 
-/** One Workspace's offers to let another one use public Outputs of a Capsule. Nothing flows until the other side accepts. */
+/**
+ * One Workspace's offers of public Outputs of a Capsule to another Workspace. An offer has no effect until the other side
+ * accepts.
+ */
 export class OutputShares extends Context.Service<
   OutputShares,
   {
@@ -112,7 +115,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // How the receiving side uses the share is private to that side.
+          // The receiving side's use of the share is private to that side.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId

@@ -3,7 +3,7 @@ import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 
-/** What a coordinator does about the Run of its current phase: waits for it, takes its result, or fails with it. */
+/** A coordinator's reaction to the Run of its current phase: it waits for the Run, takes its result, or fails with it. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
 /** For a sync or a check, which has to finish. */

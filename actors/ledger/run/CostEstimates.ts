@@ -27,7 +27,7 @@ export const PriceTable = Schema.Struct({
 export type PriceTable = typeof PriceTable.Type
 
 /**
- * This server's prices. None by default, in which case there is no estimate. Read at the point of use, since a reload changes
+ * This server's prices. None by default, in which case there is no estimate. Read at the point of use, because a reload changes
  * them.
  */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
@@ -89,7 +89,7 @@ const itemOf = (prices: ReadonlyArray<Price>, change: ResourceChange): CostItem 
 const missing = (types: ReadonlyArray<string>, why: string) =>
   Object.entries(Arr.groupBy(types, (type) => type)).map(([type, { length }]) => `${type} (${length}): ${why}`)
 
-/** How a Run's plan changes the monthly bill. Pure: the same plan and prices give the same estimate. */
+/** The change that a Run's plan makes to the monthly bill. Pure: the same plan and prices give the same estimate. */
 export const estimateCost = (table: PriceTable | undefined, run: Pick<Run, "id" | "resourceChanges">): CostEstimate => {
   const none = (reasons: ReadonlyArray<string>): CostEstimate => ({
     runId: run.id,

@@ -15,9 +15,9 @@ import { capsuleWithEvidence } from "../../../schema/tables/CapsuleTables.ts"
 import { Flag, rowShape } from "../../base/database/Table.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
-/** The facts that decide whether the log of a Run may be removed. */
+/** The facts that decide if the log of a Run may be removed. */
 export interface KeptLog {
-  /** When its last line was written; none while more lines may follow. */
+  /** The time of its last line; null while more lines may follow. */
   readonly endedAt: string | null
   /** The Run is in a final status. */
   readonly isOver: boolean
@@ -33,7 +33,7 @@ export interface KeptLog {
 
 export type LogKeptReason = "open" | "young" | "pending_plan" | "current_state" | "newest" | "left_over_state"
 
-/** Why a log is kept; `undefined` for one that may be removed. Logs that ended after `before` are kept. */
+/** The reason why a log is kept; `undefined` if it may be removed. Logs that ended after `before` are kept. */
 export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | undefined => {
   if (log.endedAt === null || !log.isOver) return log.isPendingPlan ? "pending_plan" : "open"
   if (log.endedAt >= before) return "young"
@@ -46,7 +46,7 @@ export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | und
 /** Runs examined per statement. */
 const candidatesAtOnce = 100
 
-/** The last Run examined, in order of when the logs ended. */
+/** The last Run examined, in order of the ends of the logs. */
 interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -69,7 +69,7 @@ const Removable = rowShape({
   bytes: Schema.NullOr(Schema.Int)
 })
 
-/** What may be removed from one Workspace. */
+/** The removable logs of one Workspace. */
 interface RemovableLogs {
   readonly workspaceId: WorkspaceId
   readonly runs: number
@@ -79,7 +79,7 @@ interface RemovableLogs {
 interface LogCandidates {
   /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** Where the next batch begins; none after the last. */
+  /** The start of the next batch; undefined after the last. */
   readonly next: LookedAt | undefined
 }
 
@@ -148,7 +148,7 @@ const stepsOfTurn = 200
 /** Logs that were kept are examined again after this time. */
 const cooldown = Duration.toMillis("1 hour")
 
-/** What remains of a pass over the ledger. */
+/** The rest of a pass over the ledger. */
 interface Pass {
   after: LookedAt | undefined
   ended: boolean
@@ -157,14 +157,14 @@ interface Pass {
 /**
  * Removes logs that have passed the operator's retention period and that nothing needs (`LogRetention`). A step either marks a
  * batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs; each is one short transaction, so a process
- * may die between any two, and the next one continues.
+ * may die between any two steps, and the next process continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
   {
-    /** What would be removed now, by Workspace. */
+    /** The logs that a removal would remove now, by Workspace. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes everything that may be removed, and returns it by Workspace. */
+    /** Removes all removable logs, and returns them by Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
     /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
@@ -217,7 +217,7 @@ export class LogRemoval extends Context.Service<
       )
 
       /**
-       * Deletes lines before marking more Runs: no more than one batch of Runs is partly removed at any time. `undefined` when
+       * Deletes lines before marking more Runs, so that at most one batch of Runs is partly removed at any time. `undefined` when
        * nothing was left to do.
        */
       const step = Effect.fnUntraced(function* (

@@ -1,6 +1,6 @@
 /**
- * SQL over a row of `agent_runs`: whether the agent of an abandoned apply may have a state that nobody else has. `of` is the
- * row's alias with a dot. What the agent submitted for an earlier claim of the same Run proves nothing about this one.
+ * SQL over a row of `agent_runs`: true if the agent of an abandoned apply may have a state that exists nowhere else. `of` is the
+ * row's alias with a dot. The agent's evidence for an earlier claim of the same Run proves nothing about this claim.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL

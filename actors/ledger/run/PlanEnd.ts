@@ -25,8 +25,8 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
 }, Effect.orDie)
 
 /**
- * Why a plan can no longer be applied; `undefined` while it can be, and for one that has been applied. `goOn` states what to do
- * next.
+ * The reason why a plan can no longer be applied; `undefined` while it can be, and after its apply. `goOn` describes the next
+ * step.
  */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined

@@ -1,7 +1,7 @@
 import { Context, type Duration } from "effect"
 import { type KindPeriod, retention } from "../../../schema/records/Retention.ts"
 
-/** How long the operator keeps what is no longer needed. */
+/** The time for which the operator keeps records that are no longer needed. */
 export interface RetentionPolicy {
   readonly logs: Duration.Duration
   /** For files that agents sent, and for ephemeral agents; defaults apply if absent. */

@@ -10,9 +10,9 @@ import { RunLifecycle } from "./RunLifecycle.ts"
 export class RunCancels extends Context.Service<
   RunCancels,
   {
-    /** Asks the execution of a Run to stop. Does nothing if the Run is not executing here. */
+    /** Requests the execution of a Run to stop. Does nothing if the Run is not executing here. */
     readonly cancel: (runId: RunId) => Effect.Effect<void>
-    /** Registers an execution; the resulting effect completes when it is asked to stop. */
+    /** Registers an execution; the resulting effect completes when a stop is requested. */
     readonly register: (runId: RunId) => Effect.Effect<Effect.Effect<void>>
     readonly forget: (runId: RunId) => Effect.Effect<void>
     /** The Runs that are registered. */
@@ -37,12 +37,12 @@ export class RunCancels extends Context.Service<
   })
 }
 
-/** The reason given for a drift check that the service stopped: a scheduled check with this reason is repeated soon. */
+/** The reason of a drift check that the service stopped: a scheduled check with this reason is repeated soon. */
 export const preemptedReason = "Another Run goes first."
 
 /**
- * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been claimed
- * but may not be listening yet.
+ * Requests a running drift check to stop, in the caller's transaction. The request is recorded, because the check may have been
+ * claimed but may not be listening yet.
  */
 export const preempt = Effect.fn("Run.preempt")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient

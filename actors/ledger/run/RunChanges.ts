@@ -23,7 +23,7 @@ export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FRO
     WHERE p.capsule_id = runs.capsule_id AND p.type IN ${plans} AND p.status <> 'superseded'
       AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
 
-/** Whether a filter matches whole changes, rather than some Runs of a change. */
+/** True if a filter matches whole changes, rather than some Runs of a change. */
 export const fitsChanges = (filter: RunFilter): boolean =>
   filter.search === undefined &&
   filter.actor === undefined &&
@@ -56,7 +56,7 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** More than a page of changes ever contains, unless there are countless syncs. */
+/** Exceeds the Runs in a page of changes, unless there are countless syncs. */
 const mostFolded = 1000
 
 /** The Runs of these changes, newest first, in one statement. */

@@ -15,7 +15,7 @@ const AlikeRuns = rowShape({
   runs: Schema.Int
 })
 
-/** Runs with equal values in all facets, and how many there are. */
+/** Runs with equal values in all facets, and their number. */
 export type AlikeRuns = RowOf<typeof AlikeRuns.columns>
 
 const mostNamed = 100

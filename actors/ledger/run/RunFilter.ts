@@ -54,7 +54,7 @@ const searchConditions = (
   })
 }
 
-/** The Runs that a caller asks for. */
+/** The Runs that a caller requests. */
 export interface RunFilter {
   readonly search?: string | undefined
   readonly capsuleId?: string | undefined
@@ -68,11 +68,11 @@ export interface RunFilter {
   readonly since?: string | undefined
   /** ISO 8601, exclusive. */
   readonly until?: string | undefined
-  /** Includes syncs by webhooks and schedules that found nothing new, while they are kept. */
+  /** Includes syncs by webhooks and schedules without news, while they are kept. */
   readonly includeLooks?: boolean | undefined
 }
 
-/** Which Runs are counted at all: every condition except the facets. */
+/** The Runs that are counted at all: every condition except the facets. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),

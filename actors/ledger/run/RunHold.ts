@@ -5,8 +5,8 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 
 /**
- * The right to write for a running Run, granted when one owner claims it under one fence. Every write by an execution names the
- * hold and is refused once the Run has ended or been claimed again.
+ * The right to write for a running Run, granted when one owner claims it under one fence. Every write by an execution includes
+ * the hold and is refused once the Run has ended or been claimed again.
  */
 export interface RunHold {
   readonly runId: RunId
@@ -27,7 +27,7 @@ export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
   })
 
 /**
- * Somebody asked the Run to stop before its result was committed: nothing of the result is written, and the Run has to end as
+ * Somebody requested the Run to stop before its result was committed: nothing of the result is written, and the Run has to end as
  * cancelled, with this evidence.
  */
 export class StopRequested extends Data.TaggedError("StopRequested")<{

@@ -50,9 +50,8 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Accepts what a runner reports. Unknown fields are refused, as are kinds that are unknown or reserved for the service. The
- * runner has already redacted and cleaned its output; it is cleaned again here, since nothing else stands between it and a
- * reader.
+ * Accepts a runner's reports. Unknown fields are refused, as are kinds that are unknown or reserved for the service. The runner
+ * has already redacted and cleaned its output; it is cleaned again, because no other check follows before a reader.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))
@@ -79,7 +78,7 @@ interface Noted {
 
 /**
  * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers once that
- * transaction has committed, so that nobody learns of anything that was rolled back.
+ * transaction has committed, so that nobody receives anything that was rolled back.
  */
 export class RunJournal extends Context.Service<
   RunJournal,
@@ -104,7 +103,7 @@ export class RunJournal extends Context.Service<
     ) => Effect.Effect<void, HoldLost>
     /**
      * Reports soon, with many events per transaction: for events that a tool emits by the dozen, where one commit per event would
-     * delay the tool and other writers. Anything appended later comes after it. A crash may lose the last few milliseconds.
+     * delay the tool and other writers. Events appended later follow it. A crash may lose the last few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
@@ -116,7 +115,7 @@ export class RunJournal extends Context.Service<
      * accepted.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
-    /** Runs `effect` in the trace of the request that queued the Run, for as long as this process remembers it. */
+    /** Runs `effect` in the trace of the request that queued the Run, as long as this process has the trace. */
     readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: RunId) => void
     readonly listen: (runId: RunId, listener: Listener) => () => void
@@ -209,7 +208,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)
 
-      /** The events waiting under this hold; those waiting under an earlier one are dropped. */
+      /** The events waiting under this hold; events waiting under an earlier hold are dropped. */
       const taken = (hold: RunHold) => {
         const waiting = noted.get(hold.runId)
         noted.delete(hold.runId)

@@ -29,8 +29,8 @@ import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
 
 /**
- * Which pool executes a new plan or drift check of a configuration: `local` (the control plane itself), unless its execution
- * profile specifies another. An apply runs where its plan was created.
+ * The pool that executes a new plan or drift check of a configuration: `local` (the control plane itself), unless its execution
+ * profile specifies another. An apply runs in the pool of its plan.
  */
 export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
   "svc/actors/ledger/run/RunPools",
@@ -42,16 +42,16 @@ const agentsPrefix = "agents:"
 /** The places of a pool of agents, as named in `runs.slot_pool` and `run_turns`. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
-/** Whether these places belong to agents. */
+/** True if these places belong to agents. */
 export const isAgentSlotPool = (places: string): boolean => places.startsWith(agentsPrefix)
 
-/** What kind of places these are. */
+/** The kind of these places. */
 export const slotPoolOf = (places: string): SlotPool =>
   isAgentSlotPool(places) ? "agents" : places === "builds" ? "builds" : "runs"
 
 /**
- * Selects, in a `WHERE`, the queued and running Runs in a Capsule's line: those of which only one may run at a time. Uses the
- * indexes of the queue, because a Capsule may have thousands of finished Runs over the years. `capsule` is an id or a column.
+ * Selects, in a `WHERE`, the queued and running Runs in a Capsule's line, of which only one may run at a time. Uses the indexes
+ * of the queue, because a Capsule may have thousands of finished Runs over the years. `capsule` is an id or a column.
  */
 export const openInLine = (sql: SqlClient.SqlClient, capsule: CapsuleId | Statement.Fragment) =>
   sql`id IN (SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'queued'
@@ -100,8 +100,8 @@ const makeRunPlaces = Effect.gen(function* () {
 const Newest = rowShape({ newest: Schema.NullOr(Timestamp) })
 
 /**
- * The time of a new Run. Lists and queues order Runs by time, then by id, and an id that is derived has no order. Each Run of a group
- * gets a later time than the previous one, also when the clock is set back. Runs in the caller's transaction.
+ * The time of a new Run. Lists and queues order Runs by time, then by id, and an id that is derived has no order. Each Run of a
+ * group gets a later time than the previous one, also when the clock is set back. Runs in the caller's transaction.
  */
 const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, groupId: RunGroupId | undefined) {
   if (groupId === undefined) return yield* now
@@ -136,12 +136,12 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
-  /** Hidden from lists until it is known to have found something. */
+  /** Hidden from lists until it has found something. */
   readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
 
-/** What an execution learns about its Run and records as it goes. */
+/** The columns that an execution determines and records during its work. */
 export type RecordedColumns = Pick<
   ChangesOf<typeof RunRow>,
   | "source_snapshot_id"
@@ -193,11 +193,11 @@ export class RunLedger extends Context.Service<
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Expires one of them: `false` when it has already been applied or voided, or has ended. */
+    /** Expires a plan: `false` if it has already been applied or voided, or has ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;
-     * one that is waiting is refused when it starts.
+     * a waiting apply is refused when it starts.
      */
     readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Like the above, for every plan made with values of this Connection. */

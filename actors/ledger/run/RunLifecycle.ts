@@ -12,7 +12,7 @@ import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
 
-/** Whether a Run of this kind changes infrastructure, so that it is never executed twice. */
+/** True if a Run of this kind changes infrastructure, so that it is never executed twice. */
 export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
 
 export interface RunError {
@@ -20,12 +20,12 @@ export interface RunError {
   readonly message: string
 }
 
-/** What is recorded with a move. `columns` are written only by this move. */
+/** The data recorded with a move. `columns` are written only by this move. */
 interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: ChangesOf<typeof RunRow> | undefined
-  /** Who ends the Run before it is done. Without it, whoever has asked for the cancel. */
+  /** The person who ends the Run early. Without it, the person who requested the cancellation. */
   readonly by?: Decider | undefined
 }
 
@@ -35,7 +35,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** Who decides about a Run, and why; there is no subject if the service does. */
+/** The person who decides about a Run, and the reason; no subject if the service decides. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -53,20 +53,20 @@ const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
   return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
 }
 
-/** Who approved a plan; there is no subject if the service did. */
+/** The approver of a plan; no subject if the service approved. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
   readonly data: RunEventData<"run.approved">
 }
 
-/** What an apply reports when it ends, in addition to its error. */
+/** The data of an apply's end, in addition to its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
 type Settled = Effect.Effect<void, HoldLost | StopRequested>
 
-/** The tool of an apply ends before a request to stop reaches it; its effects cannot be taken back. */
+/** The tool of an apply ends before a stop request reaches it; its effects cannot be undone. */
 const allWasDone: RunError = {
   code: "applied_before_cancel",
   message:
@@ -77,12 +77,12 @@ const allWasDone: RunError = {
  * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
  * transaction, and writes the event of the transition with it. A transition that is not in `runTransitions` is a defect.
  *
- * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that nobody is executing, and
- * return `false` if the Run has changed since it was read.
+ * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that are not being executed,
+ * and return `false` if the Run has changed since it was read.
  *
- * A request to stop that was accepted wins against every end under a hold that is not committed yet. A result that changes nothing
- * outside fails with `StopRequested`, which rolls back the caller's transaction; a failure is recorded as a cancellation. For an
- * apply the request decides the status, and what the tool did is recorded all the same.
+ * An accepted stop request wins against every end under a hold that is not committed yet. A result that changes nothing outside
+ * fails with `StopRequested`, which rolls back the caller's transaction; a failure is recorded as a cancellation. For an apply
+ * the request decides the status, and the tool's effects are recorded anyway.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
@@ -95,7 +95,7 @@ export class RunLifecycle extends Context.Service<
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    /** For a step that commits a part of the result before the Run ends: fails if the Run was asked to stop. */
+    /** For a step that commits a part of the result before the Run ends: fails if a stop was requested. */
     readonly proceed: (hold: RunHold) => Settled
     readonly waitForApproval: (
       hold: RunHold,
@@ -213,7 +213,7 @@ export class RunLifecycle extends Context.Service<
         return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
       }, Effect.orDie)
 
-      /** The request is read before anything else, because noted events that are flushed into a rolled back transaction are lost. */
+      /** The request is read first, because noted events that are flushed into a rolled back transaction are lost. */
       const unlessStopped = Effect.fnUntraced(function* (
         hold: RunHold,
         to: "succeeded" | "waiting_approval",

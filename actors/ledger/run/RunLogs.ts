@@ -35,7 +35,7 @@ const batchMillis = 20
 /** While the database refuses writes, lines wait here; the excess is dropped, and the log states how much. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
-/** The last lines usually show why a Run ended. */
+/** The last lines usually show the reason for a Run's end. */
 const mostLastBytes = 256 * 1024
 /** The overhead per line, in addition to its text. */
 const lineBytes = 96
@@ -57,16 +57,14 @@ const endAgain = Schedule.spaced("5 seconds")
 /**
  * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
  * without gaps; a restarted Run continues the sequence. Once a log exceeds the configured limit, only its last lines are added
- * when the Run ends: no Run may fill the disk that holds other Runs' states.
+ * when the Run ends, because no Run may fill the disk that contains other Runs' states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
     /** Opens the log for one execution; it is closed together with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
-    /**
-     * Accepts a batch of lines that an agent sent; a repeated one is stored only once. Lines beyond a log's limit are left out.
-     */
+    /** Accepts a batch of lines from an agent; a repeated batch is stored only once. Lines beyond a log's limit are omitted. */
     readonly receive: (
       hold: RunHold,
       number: number,
@@ -132,8 +130,8 @@ export class RunLogs extends Context.Service<
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
-        // Kept exactly as sent until it is known to be stored: it may have been stored even though the database reported a
-        // failure.
+        // Kept exactly as sent until it is stored for certain, because it may have been stored even though the database reported
+        // a failure.
         let unsent: LogBatch | undefined
         // An agent may already have written under this fence.
         let batches = earlier?.batch ?? 0
@@ -174,13 +172,13 @@ export class RunLogs extends Context.Service<
           return batch
         }
 
-        /** Adds lines to the next batch. Time is read before, so that no batch can be taken in between. */
+        /** Adds lines to the next batch. The time is read before, so that no batch can be taken in between. */
         const add = (...lines: ReadonlyArray<Line>) => {
           pending.push(...lines)
           for (const { text } of lines) pendingBytes += text.length + lineBytes
         }
 
-        /** Called before the first line after the dropped ones, so that the log states the gap in its place. */
+        /** Called before the first line after the dropped lines, so that the log contains the gap in its place. */
         const noteDropped = (at: string) => {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
@@ -188,7 +186,7 @@ export class RunLogs extends Context.Service<
           add({ at, phase: "state", stream: "system", text })
         }
 
-        /** The last lines of a log that exceeds its limit, after the number of those left out before them. */
+        /** The last lines of a log that exceeds its limit, after the number of omitted lines. */
         const addHeldBack = (at: string) => {
           if (leftOut > 0) {
             const text = `${leftOut} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`

@@ -23,7 +23,7 @@ export class RunOwner extends Context.Service<
   RunOwner,
   {
     readonly name: string
-    /** Whether this owner was an earlier process of the same installation. */
+    /** True if this owner was an earlier process of the same installation. */
     readonly isEarlier: (owner: string) => boolean
   }
 >()("svc/actors/ledger/run/RunOwner") {

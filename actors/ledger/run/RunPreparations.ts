@@ -6,11 +6,11 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** What was prepared; each kind has a closed schema for its data. */
+/** The kind of a preparation; each kind has a closed schema for its data. */
 const PreparationKind = Schema.Literals(["plan", "apply", "drift_check"])
 type PreparationKind = typeof PreparationKind.Type
 
-/** What preparing an execution records for its settlement: ids, digests and evidence as JSON, never a secret. */
+/** Data from preparing an execution for its settlement: ids, digests and evidence as JSON, never a secret. */
 export const PreparationRow = table("run_preparations", {
   run_id: RunId,
   fence: Schema.Int,
@@ -19,14 +19,14 @@ export const PreparationRow = table("run_preparations", {
   created_at: Timestamp
 })
 
-/** How to write one kind of preparation. */
+/** The encoding of one kind of preparation. */
 export interface PreparationSchema<A> {
   readonly kind: PreparationKind
   readonly json: Schema.Codec<A, string>
 }
 
 /**
- * The one row that the preparation of an execution leaves for its settlement. It belongs to a hold: the next claim prepares
+ * The only row that the preparation of an execution writes for its settlement. It belongs to a hold: the next claim prepares
  * again. The move that ends or requeues the Run removes it (`RunLifecycle`).
  */
 export class RunPreparations extends Context.Service<

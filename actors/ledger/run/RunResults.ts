@@ -5,7 +5,7 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** What a Run passes to its coordinator, as JSON that only those two read. */
+/** The result that a Run passes to its coordinator, as JSON that only those two read. */
 export const RunResultRow = table("run_results", { run_id: RunId, result: Schema.String, created_at: Timestamp })
 
 /** A finished Run's result for its coordinator, stored until the coordinator has consumed it. Contains no secrets. */

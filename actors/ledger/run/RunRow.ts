@@ -45,7 +45,7 @@ export const EvidenceJson = jsonText(
 
 export const PlanDetailsJson = jsonText(PlanDetails)
 
-/** What a Run was asked to do; each Run type has its own schema. */
+/** The task of a Run; each Run type has its own schema. */
 export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
 
 /** The ledger of Runs. */
@@ -87,7 +87,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or a pool of agents. The places it waits for are in `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** When the agent executing the Run fell silent; none while it is responding. */
+    /** The time at which the agent executing the Run fell silent; null while it is responding. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -95,7 +95,7 @@ export const RunRow = table(
     last_log_batch: Schema.Int,
     /** Set once the log is complete. */
     log_ended_at: Schema.NullOr(Timestamp),
-    /** Set when the log can no longer be read because it is past the log retention period. */
+    /** Set when retention has removed the log. */
     log_removed_at: Schema.NullOr(Timestamp),
     /** Lines of the removed log have yet to be deleted. */
     log_removing: Flag,
@@ -119,9 +119,9 @@ export const RunRow = table(
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; none if it may execute at the same time as other Runs of its Capsule. */
+    /** The Capsule in whose queue the Run waits; null if it may run in parallel with other Runs of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
-    /** Maintained by triggers: whether the Run is waiting for other Runs of its Capsule. */
+    /** Maintained by triggers: true if the Run is waiting for other Runs of its Capsule. */
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
@@ -145,7 +145,7 @@ export const RunRow = table(
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
-/** What lists show, without the specification of the Run and the details of its plan. */
+/** The columns for lists, without the specification of the Run and the details of its plan. */
 export const ListedRunRow = RunRow.without("spec", "plan_details")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
 

@@ -3,17 +3,17 @@ import { defaultTiming, type RunTiming } from "../../../runner/execution/RunJob.
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * How Runs are executed.
+ * Settings for the execution of Runs.
  *
  * - `runsFolder`: absolute path of a folder on a durable disk; each attempt has its own folder in it
  * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in total and per Workspace, not counting builds
  * - `buildConcurrency`, `workspaceBuildConcurrency`: the same for the build pool
- * - `workspaceQueue`: Runs that one Workspace may have queued
- * - `planLifetime`: how long a reviewable or approved plan may wait
- * - `drainGrace`: how long running Runs may continue after a request to stop, before applies are interrupted
- * - `mostLogBytes`: how much of a Run's log is kept, apart from its last lines: a module may print for as long as it runs
+ * - `workspaceQueue`: Runs that one Workspace may queue
+ * - `planLifetime`: the time that a reviewable or approved plan may wait
+ * - `drainGrace`: the time that running Runs may continue after a stop request, before applies are interrupted
+ * - `mostLogBytes`: maximum size of a Run's log, apart from its last lines, because a module may print as long as it runs
  * - `deniedProviders`: provider sources that no Run may use
- * - `buildNetwork`: whether a reviewed source build may use the network
+ * - `buildNetwork`: true if a reviewed source build may use the network
  */
 export interface RunSettingsShape {
   readonly runsFolder: string

@@ -34,7 +34,7 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly cancel: (context: CommandContext, id: RunId, reason: string | undefined) => Effect.Effect<Run, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Which files of its module the Run's commit changes. */
+    /** The files of its module that the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -51,7 +51,7 @@ export class Runs extends Context.Service<
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<ListedRun> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
-    /** How many Runs the list would have for each value of a facet. */
+    /** Number of Runs that the list would have for each value of a facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
     /**
      * The newest Run of each of these Capsules of the Workspace, in one statement; a Capsule that has never had a Run is absent.

@@ -4,7 +4,7 @@ import type { RunRow } from "./RunRow.ts"
 
 /** The part of a sync's specification that affects how it ends. */
 export const UnreadSource = {
-  /** The Source exists only for this sync: it is removed unless some sync has read it. */
+  /** Remove the Source unless some sync has read it. */
   removeUnread: Schema.optionalKey(Schema.Boolean)
 }
 

@@ -7,7 +7,7 @@ import { CommitDescriptionJson, SnapshotRow } from "./SourceRow.ts"
 
 const DescribedSnapshot = rowShape({ id: SnapshotRow.columns.id, commit_description: CommitDescriptionJson })
 
-/** What is known about the commits of these snapshots, by snapshot; snapshots fetched by an earlier release are absent. */
+/** Descriptions of the commits of these snapshots, by snapshot; snapshots fetched by an earlier release are absent. */
 export const commitDescriptions = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   snapshots: ReadonlyArray<SourceSnapshotId | null | undefined>

@@ -61,13 +61,13 @@ export interface Neighbours {
   readonly scanned: ReadonlyArray<ScannedModule> | undefined
 }
 
-/** Scans one module of a snapshot and reports whether and how it can be installed (specification, Sources). */
+/** Scans one module of a snapshot and reports if it can be installed (specification, Sources). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /**
-     * The named module, or the only one in the snapshot: if there are several, a person has to choose (specification, Module
+     * The given module, or the only module in the snapshot: if there are several, a person has to choose (specification, Module
      * selection rules).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
@@ -111,7 +111,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // What a refused module reads is not known, and it is refused anyway.
+        // The files that a refused module reads are unknown and irrelevant.
         const needed =
           scan.status === "unsupported"
             ? []

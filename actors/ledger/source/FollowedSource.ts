@@ -4,12 +4,12 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceRow.ts"
 
-/** The part of an automatic plan's specification that names the trigger of the look that found its commit. */
+/** The part of an automatic plan's specification with the trigger of the check that found its commit. */
 export const FollowSpec = Schema.Struct({ look: Schema.optionalKey(RunTrigger) })
 
 const FollowJson = jsonText(FollowSpec)
 
-/** What started the look that found the commit of an automatic plan. */
+/** The trigger of the check that found the commit of an automatic plan. */
 export const lookOf = ({ spec }: Pick<RunRow, "spec">) => FollowJson.read(spec).look
 
 /** A look that a webhook or the schedule started. A look without a recorded trigger counts as one. */
@@ -17,8 +17,9 @@ const isAutomatic = (look: typeof RunTrigger.Type | undefined) =>
   look === undefined || look === "webhook" || look === "schedule"
 
 /**
- * The reason why a look may not act, or why a commit that it found may not be planned or applied without a person; `undefined` if
- * there is none. A disabled Source stops every look, and a Source that does not follow its ref stops those that no person started.
+ * The reason why a check may not take effect, or why a commit that it found may not be planned or applied without a person;
+ * `undefined` if nothing prevents it. A disabled Source stops every check, and a Source that does not follow its ref stops checks
+ * that no person started.
  */
 export const followObstacle = (
   source: Pick<SourceRow, "auto_sync" | "removed_at" | "status"> | undefined,

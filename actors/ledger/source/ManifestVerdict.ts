@@ -36,7 +36,7 @@ export const manifestVerdict = (
   return { status: ofThisEdition(judge(found.bytes)), ...documentOf(found.bytes) }
 }
 
-/** The verdict on the document of a snapshot that was judged by an earlier edition of the rules; `undefined` if there is none. */
+/** The verdict on a snapshot's document from an earlier edition of the rules; `undefined` without a document. */
 export const judgedAgain = (snapshot: Pick<SnapshotRow, "manifest_document" | "repository_manifest">) => {
   const before = ManifestStatusJson.read(snapshot.repository_manifest)
   if (snapshot.manifest_document === null || before.rulesVersion === manifestRulesVersion) return undefined

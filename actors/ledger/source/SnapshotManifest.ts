@@ -29,7 +29,7 @@ export const declarationOf = ({ manifestDocument, repositoryManifest }: Manifest
     : refusedByBytes(repositoryManifest.reason)
 }
 
-/** What pins the manifest of a snapshot. A file whose bytes were never read is pinned by the snapshot and the refusal. */
+/** The pin of a snapshot's manifest. A file whose bytes were never read is pinned by the snapshot and the refusal. */
 export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
   if (repositoryManifest.status === "absent") return {}
   const unread = () =>
@@ -39,7 +39,7 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
   return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
 }
 
-/** Where the manifest of a repository is located. */
+/** The location of a repository's manifest. */
 export const manifestPath = ".well-known/svc.json"
 
 /** The repository path for a snapshot's `path`. A manifest names modules this way, whichever folder a Source uses. */

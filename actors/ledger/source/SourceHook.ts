@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The proofs in one delivery that its sender knows the Source's secret (specification, ruling 5). */
+/** The proofs in one delivery that its sender has the Source's secret (specification, ruling 5). */
 export interface HookProofs {
   /** The secret itself. */
   readonly secrets?: ReadonlyArray<string>
@@ -20,9 +20,9 @@ const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
 /**
- * Whether a delivery proves knowledge of the Source's secret. Forges send up to four proofs in one request: at least one is
- * needed, and every proof must be right. The body is hashed while it arrives and never held; reading it fails if it is too long
- * or too slow.
+ * True if a delivery proves possession of the Source's secret. Forges send up to four proofs in one request: at least one is
+ * required, and every proof must be correct. The body is hashed on arrival and never held in memory; reading it fails if it is
+ * too long or too slow.
  */
 export const hookIsAuthentic = Effect.fnUntraced(function* (
   secret: string,

@@ -36,7 +36,7 @@ export const DeferredSyncRow = table("deferred_syncs", {
 })
 export type DeferredSyncRow = RowOf<typeof DeferredSyncRow.columns>
 
-/** How long the schedule skips a lane after a sync. */
+/** The time for which the schedule skips a lane after a sync. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */
@@ -118,8 +118,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Whether a check finished after this one. A check with a time in the future dates from before the clock was corrected, and is
- * treated as older.
+ * True if a check finished after this check. A check with a time in the future predates a correction of the clock, and counts as
+ * older.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -212,7 +212,7 @@ export class SourceLanes extends Context.Service<
           return before?.error_code !== code
         }),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
-          // Few lanes are failing, so they are found first: determining which lanes are in use takes longer.
+          // Few lanes are failing, so they are found first; determining the lanes in use takes longer.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`

@@ -36,12 +36,12 @@ export const SourceRow = table(
     updated_at: Timestamp,
     hook_secret_version: Schema.Int,
     hook_secret_at: Schema.NullOr(Timestamp),
-    /** Who attached the Connection: automatic syncs of the Source run with their authority. */
+    /** The person who attached the Connection, with whose authority automatic syncs of the Source run. */
     auth_connection_by: Schema.NullOr(Schema.String),
-    /** Whether the default ref was chosen by an owner or admin, or is the repository's own default. */
+    /** True if an owner or admin chose the default ref, or it is the repository's own default. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp),
-    /** The sync that ended without having read the Source, which may have to be removed. */
+    /** The sync that ended without reading the Source, which may have to be removed. */
     unread_due: Schema.NullOr(RunId),
     /** Further refs whose plans may open private data. */
     reviewed_refs: ReviewedRefsJson
@@ -50,7 +50,7 @@ export const SourceRow = table(
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
-/** What lists show: nothing sealed. */
+/** The columns for lists, without sealed values. */
 export const ListedSource = SourceRow.without("hook_secret")
 export type ListedSource = RowOf<typeof ListedSource.columns>
 
@@ -83,7 +83,7 @@ export const SnapshotRow = table("source_snapshots", {
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 
-/** What lists show: the manifest's status without its content. */
+/** The columns for lists: the manifest's status without its content. */
 export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
 export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
@@ -91,7 +91,7 @@ export const ReportJson = jsonText(CompatibilityReport)
 /** The complete scan of a module. */
 export const ModuleScanJson = jsonText(Schema.Json)
 
-/** What a check found in a module of a snapshot. */
+/** The findings of a check in a module of a snapshot. */
 export const ReportRow = table("compatibility_reports", {
   id: CompatibilityReportId,
   workspace_id: WorkspaceId,

@@ -33,7 +33,7 @@ import {
   WebhookDeliveryRow
 } from "./SourceRow.ts"
 
-/** What a Source is created with. */
+/** The fields of a new Source. */
 export interface NewSource {
   readonly id: SourceId
   readonly workspaceId: WorkspaceId
@@ -116,7 +116,7 @@ export class SourceStore extends Context.Service<
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /** Seals the next webhook secret in place of the one in `row`; deliveries must then prove knowledge of the new secret. */
+    /** Seals the next webhook secret in place of the secret in `row`; deliveries must then prove the new secret. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,

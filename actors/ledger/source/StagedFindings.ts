@@ -10,7 +10,7 @@ import {
 } from "../../../schema/records/Ids.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
 
-/** What a sync Run found, before it becomes a SourceSnapshot: an install plan keeps it here until its initial commit. */
+/** The result of a sync Run before it becomes a SourceSnapshot; an install plan stores it until its initial commit. */
 export const StagedSnapshot = Schema.Struct({
   id: SourceSnapshotId,
   url: Schema.String,
@@ -33,7 +33,7 @@ export const StagedSnapshot = Schema.Struct({
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
 
-/** What a compatibility check found, before it becomes a report of a Source. */
+/** The result of a compatibility check before it becomes a report of a Source. */
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,

@@ -7,11 +7,11 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** A placeholder for a value: two equal placeholders may stand for different values. */
+/** A placeholder for a value: two equal placeholders may replace different values. */
 const isNoted = (value: Attribute["before"]) =>
   /\(sensitive value\)|\(known after apply\)|characters, too long to show\)/.test(JSON.stringify(value ?? null))
 
-/** Whether a plan returns an attribute to the value it had before it was changed outside. */
+/** True if a plan returns an attribute to its value before a change outside. */
 const isRestored = (planned: Attribute, drifted: Attribute) =>
   planned.sensitive !== true &&
   drifted.sensitive !== true &&
@@ -26,7 +26,7 @@ interface DriftedAttributes {
   readonly possible: ReadonlySet<string>
 }
 
-/** Which changed attributes of a resource were also changed outside. */
+/** The changed attributes of a resource that were also changed outside. */
 const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undefined): DriftedAttributes => {
   const certain = new Set<string>()
   const possible = new Set<string>()
@@ -38,7 +38,7 @@ const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undef
 }
 
 /**
- * Whether drift is the only reason why a resource is in the plan: it was deleted outside and is being created again, or every
+ * True if drift is the only reason why a resource is in the plan: it was deleted outside and is being created again, or every
  * changed attribute is reverted.
  */
 const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
@@ -52,7 +52,7 @@ const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): b
   return known.length > 0 && driftedAttributes(change, drift).certain.size === known.length
 }
 
-/** What is known about a plan and the apply before it. */
+/** The facts about a plan and the apply before it. */
 export interface PlanEvidence {
   readonly evidence: Pick<RunEvidence, "resourceChanges" | "resourceDrift" | "injectedInputs">
   /** `undefined`: the commit is the same, or none of the module's files differ. */
@@ -75,7 +75,7 @@ const unfinished: ChangeCause = { kind: "unfinished" }
 
 const isOf = (change: ResourceChange, action: string) => change.actions.includes(action)
 
-/** Why the tool removes a resource: its block no longer exists, or it has fewer instances. */
+/** The tool's reasons for removing a resource: its block no longer exists, or it has fewer instances. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
 /** A time that a function has put into a value: `plantimestamp()` is known while planning. */
@@ -105,7 +105,7 @@ const judgeOf = (plan: PlanEvidence) => {
   ]
   const commits = plan.commit === undefined ? [] : [plan.commit]
 
-  /** Which inputs of an attribute, or of the number of instances, differ. */
+  /** The differing inputs of an attribute, or of the number of instances. */
   const behind = (own: string, { inputs: read = [], partial, resources = [] }: ChangeReferences) => {
     const found = resources.filter((address) => moving.has(address) && address !== own)
     const data = resources.filter(isData)
@@ -136,7 +136,7 @@ const judgeOf = (plan: PlanEvidence) => {
 
   const ofInstances = (change: ResourceChange) => {
     const repeated = change.references?.find(({ attribute }) => attribute === undefined)
-    // The configuration says nothing about a removed resource: the number of its instances may have depended on anything.
+    // The configuration does not contain a removed resource, so the number of its instances may have depended on anything.
     const removed =
       isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
         ? inputs.map(([, cause]) => cause)
@@ -176,8 +176,8 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 }
 
 /**
- * Why a plan changes what it changes, based on the evidence: each resource is assigned the differences that may have caused its
- * change. A cause is certain only if it is the only one left and nothing is unknown.
+ * The reasons for a plan's changes, based on the evidence: each resource receives the differences that may have caused its
+ * change. A cause is certain only if no other cause remains and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

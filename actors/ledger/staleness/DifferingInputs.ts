@@ -5,8 +5,8 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * The inputs for which other Capsules now supply a different value than at the last apply, for the reviewers of a plan. Names
- * only: a value may be private.
+ * The inputs with a new value from other Capsules since the last apply, for the reviewers of a plan. Names only: a value may be
+ * private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient

@@ -15,7 +15,7 @@ type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapsh
   readonly install_config_id: InstallConfigId
 }
 
-/** What a snapshot contains, whichever record represents it. */
+/** The content of a snapshot, for both kinds of records. */
 export interface SnapshotContent {
   readonly archiveDigest: string
   readonly repositoryManifest: RepositoryManifestStatus
@@ -41,9 +41,8 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Whether a commit touches anything in a Capsule's module. The comparison reads two archives, which does not belong in a
- * transaction: it is done beforehand, and its result is looked up inside. Anything that has not been compared is treated as
- * touched.
+ * Decides if a commit touches a Capsule's module. The comparison reads two archives, so it runs before a transaction, which looks
+ * up its result. A commit that has not been compared counts as touched.
  */
 export class PathFilters extends Context.Service<
   PathFilters,

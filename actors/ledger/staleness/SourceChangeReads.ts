@@ -12,7 +12,7 @@ import { RunRow } from "../run/RunRow.ts"
 import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** Compares the commit of a Run with the one that was applied when it started, by the digests of stored files. */
+/** Compares the commit of a Run with the commit of the last apply at the Run's start, by the digests of stored files. */
 export class SourceChangeReads extends Context.Service<
   SourceChangeReads,
   { readonly read: (id: RunId) => Effect.Effect<SourceChanges, ApiError> }

@@ -36,15 +36,14 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 })
 
 /**
- * Why Capsules are behind, and the only writer of `consumed_inputs`. Any code that changes a commit or an Output calls it in
- * its own transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
+ * The reasons why Capsules are stale, and the only writer of `consumed_inputs`. Any code that changes a commit or an Output calls
+ * it in its own transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
     /**
-     * The lane is now at this snapshot: Capsules applied from a different snapshot are given a reason, and the others have theirs
-     * removed.
+     * The lane is now at this snapshot: Capsules applied from a different snapshot receive a reason, and the others lose theirs.
      */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
     /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane has moved. */

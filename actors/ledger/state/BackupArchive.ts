@@ -83,7 +83,7 @@ const generatedColumns = {
 }
 const archivedSecrets = rowsOf(generatedColumns)
 
-/** A Capsule as it was when the backup was made. */
+/** A Capsule at the time of the backup. */
 export interface CapsuleInBackup {
   readonly capsule: ArchivedCapsule
   /** Its state at that time; none if it had never been applied. */

@@ -9,7 +9,7 @@ const Generated = Schema.Struct({
 })
 
 /**
- * What the backup of a Capsule contains besides its state: the secrets it was applied with, and those that the service
+ * The contents of a Capsule's backup apart from its state: the secrets of its last apply, and the secrets that the service
  * generated.
  */
 const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })

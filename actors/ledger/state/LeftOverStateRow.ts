@@ -35,6 +35,6 @@ export const LeftOverStateRow = table("left_over_states", {
 })
 export type LeftOverStateRow = RowOf<typeof LeftOverStateRow.columns>
 
-/** What lists show: nothing sealed. */
+/** The columns for lists, without sealed values. */
 export const ListedLeftOver = LeftOverStateRow.without("state", "sealed_secrets", "build_digest", "build_size_bytes")
 export type ListedLeftOver = RowOf<typeof ListedLeftOver.columns>

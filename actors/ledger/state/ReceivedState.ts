@@ -16,8 +16,8 @@ export interface ReceivedState {
 }
 
 /**
- * Identifies a state that an agent sent by its contents, not by the agent's description. Bytes that are not a state, or do not
- * continue the Run's base, do not become the Capsule's state: they are kept for a person to examine.
+ * Identifies an agent's state by its contents, not by the agent's description. Bytes that are not a state, or do not continue the
+ * Run's base, do not become the Capsule's state: they are kept for a person to examine.
  */
 export const identifyReceivedState = Effect.fnUntraced(function* (
   state: Bytes | undefined,

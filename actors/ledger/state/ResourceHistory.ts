@@ -22,7 +22,7 @@ export interface ResourceName {
 export interface ResourceEvents extends Page<ResourceEvent> {
   /** On the first page: what the newest drift check of the current state found for this resource. */
   readonly drift: ResourceDrift | undefined
-  /** Whether the current state has been read. */
+  /** True if the current state has been read. */
   readonly indexed: boolean
 }
 
@@ -186,7 +186,7 @@ export class ResourceHistory extends Context.Service<
         if (current.is_unchecked === 1) return { items: [], drift: undefined, indexed: false }
         const after = anchor === undefined ? undefined : Number(anchor[0])
         const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
-        // The object that is at this address now, or was last: its history goes through its moves.
+        // The object that is now, or was last, at this address; its history follows its moves.
         const [last] = yield* Effect.orDie(ResourceVersionRow.some(sql, "address", "origin")`
           SELECT address, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}

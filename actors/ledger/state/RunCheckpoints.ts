@@ -22,7 +22,7 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   rowId: runId
 })
 
-/** The newest complete state of each running apply, sealed: recovery uses it when the run folder is gone. */
+/** The newest complete state of each running apply, sealed; recovery uses it if the run folder is gone. */
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {

@@ -41,8 +41,8 @@ const withSecrets = Effect.fnUntraced(function* (
 const mostVerdicts = 16
 
 /**
- * Which of these texts contain a secret. In a transaction, the thread that looks for many secrets cannot be waited for: then it must
- * have been asked before, and otherwise every text counts as one with a secret.
+ * The texts that contain a secret. A transaction cannot wait for the thread that searches for many secrets: the search must have
+ * run before, and otherwise every text counts as secret.
  */
 export const makeSecretTexts = (redaction: Redaction["Service"]) => {
   const verdicts = new Map<string, ReadonlySet<string>>()
@@ -70,18 +70,18 @@ export const makeSecretTexts = (redaction: Redaction["Service"]) => {
 }
 export type SecretTexts = ReturnType<typeof makeSecretTexts>
 
-/** What decides which instance keys of a Capsule are hidden. */
+/** The facts that decide which instance keys of a Capsule are hidden. */
 export interface KeySecrets {
   readonly addressKey: string
   /** `undefined` when they are unknown: then every key may be one. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
-  /** Texts with addresses in which some keys are hidden already: those stay hidden. */
+  /** Texts with addresses in which some keys are already hidden; these keys remain hidden. */
   readonly hiddenIn: ReadonlyArray<string>
 }
 
 /**
- * What addresses of a Capsule look like outside, in its plans as in its index, for addresses with the given ones' keys. Keys that
- * contain the folder of a Run are hidden like secret ones.
+ * The displayed addresses of a Capsule, in its plans and in its index, for addresses with the given keys. Keys that contain the
+ * folder of a Run are hidden like secret keys.
  */
 export const shownAddresses = Effect.fnUntraced(function* (
   secretTexts: SecretTexts,

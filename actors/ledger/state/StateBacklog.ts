@@ -10,14 +10,14 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
 import { StateVersions } from "./StateVersions.ts"
 
-/** Progress is logged each time this many StateVersions have been read. */
+/** Number of StateVersions between two log lines about progress. */
 const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
 const Unchecked = rowShape({ capsule_id: CapsuleId })
 
-/** Which StateVersions of a Capsule have yet to be read. */
+/** The StateVersions of a Capsule that have yet to be read. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
 /** The state and its secrets; neither if it cannot be opened. */
@@ -79,7 +79,7 @@ const checkCapsule = Effect.fn("StateBacklog.checkCapsule")(function* (capsuleId
 
 /**
  * Hides the secret instance keys that earlier releases have stored, one Capsule at a time and each in its own transaction, so
- * that it resumes where it was interrupted.
+ * that an interrupted pass resumes.
  */
 const checkEarlierKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -111,8 +111,9 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Checks what earlier releases have indexed, and reads the StateVersions that releases without an index committed, one at a time and each in its own transaction, so
- * that it resumes where it was interrupted and blocks no other writer. Each Capsule's StateVersions are read oldest first.
+ * Checks the index of earlier releases, and reads the StateVersions that releases without an index committed, one at a time and
+ * each in its own transaction, so that an interrupted pass resumes and no other writer is blocked. Each Capsule's StateVersions
+ * are read oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -61,16 +61,16 @@ const shownInstance = ({ address, deposed, provider, tainted, type }: ResourceVe
   ...(tainted === 1 ? { tainted: true as const } : {})
 })
 
-/** The name of an object that stays the same when it moves. */
+/** The name of an object, which does not change when it moves. */
 const objectName = (row: ResourceVersionRow) => instanceName({ address: originOf(row), deposed: row.deposed })
 
-/** A resource that differs, under the name it is sorted by. */
+/** A resource that differs, with the name for sorting. */
 export interface NamedDifference {
   readonly name: string
   readonly difference: ResourceDifference
 }
 
-/** How each resource changed. A resource that changed and then changed back counts as equal. */
+/** The change of each resource. A resource that changed and then changed back counts as equal. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, objectName)
     .flatMap(({ after, before, name: object }): ReadonlyArray<NamedDifference> => {
@@ -93,7 +93,7 @@ export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyA
     })
     .toSorted(byName)
 
-/** How each Output changed. */
+/** The change of each Output. */
 export const outputDifferences = (sides: Sides<OutputVersionRow>): ReadonlyArray<OutputDifference> =>
   pairs(sides, ({ name }) => name).flatMap(({ after, before, name }): ReadonlyArray<OutputDifference> => {
     if (after === undefined) return [{ name, change: "removed" }]

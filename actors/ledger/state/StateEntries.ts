@@ -34,7 +34,7 @@ export interface IndexKeys {
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
-  /** The object's first address in the index, which its digests are keyed by: they stay comparable when it moves. */
+  /** The object's first address in the index, which keys its digests, so that they remain comparable when it moves. */
   readonly origin: string
   readonly tainted: boolean
   readonly type: string
@@ -67,8 +67,8 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id, which may be shown unless it contains a secret from the state. An id that the state marks as sensitive, that is the
- * object's value rather than its name (`random_id`), or that contains the folder of a Run, may not be shown.
+ * The id, unless it contains a secret from the state. An id is hidden if the state marks it as sensitive, if it is the object's
+ * value rather than its name (`random_id`), or if it contains the folder of a Run.
  */
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined || holdsRunFolder(object.id)
@@ -79,7 +79,7 @@ type Instance = Pick<ResourceEntry, "address" | "deposed">
 
 /** The current contents of the index. */
 export interface IndexedObjects {
-  /** Whether it contains this version. */
+  /** True if it contains this version. */
   readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
   readonly originOf: (instance: Instance) => string
   /** Converts an address of the state into the form that is stored and shown. */
@@ -127,15 +127,15 @@ const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: Indexed
 export const instanceName = ({ address, deposed }: Instance): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
-/** What the index stores about a state, without anything that the index or the database must not reveal. */
+/** The index entries of a state, without anything that the index or the database must not reveal. */
 export interface StateEntries {
   readonly resources: ReadonlyMap<string, ResourceEntry>
   readonly outputs: ReadonlyMap<string, string>
 }
 
 /**
- * Reads the index entries of a state; `none` if it cannot be read. No id that contains a secret is shown, and no id at all while
- * it is unknown which secrets the state contains.
+ * Reads the index entries of a state; `none` if it cannot be read. An id that contains a secret is hidden, and so are all ids
+ * while the secrets of the state are unknown.
  */
 export const stateEntries = Effect.fnUntraced(function* (
   keys: IndexKeys,

@@ -54,14 +54,14 @@ export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Asks other threads what `add` and `check` of the same state have to know and cannot wait for: its long parts, and which
-     * keys contain one of many secrets. Before their transaction; without it, a state with a long part is a defect there, and with
-     * many secrets every key is hidden.
+     * Prepares data for `add` and `check` of the same state that need other threads: its long parts, and the keys that contain
+     * one of many secrets. Call it before their transaction; otherwise a state with a long part is a defect, and with many
+     * secrets every key is hidden.
      */
     readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
     /**
-     * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier one of the Capsule has yet
-     * to be read: they are read in order, and this one along with them.
+     * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier StateVersion of the Capsule
+     * has yet to be read, because they are read in order, including this one.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /**
@@ -69,13 +69,13 @@ export class StateIndex extends Context.Service<
      * is its newest StateVersion in the index, with the secrets of all of them.
      */
     readonly check: (newest: IndexedState) => Effect.Effect<void>
-    /** What addresses of an uploaded state look like outside, before a Capsule has it. */
+    /** The displayed addresses of an uploaded state, before a Capsule has it. */
     readonly shownIn: (
       uploadId: StateUploadId,
       state: Pick<StateFile, "managed" | "sensitiveTexts">,
       secrets: ReadonlyArray<SecretText>
     ) => Effect.Effect<(address: string) => string>
-    /** The Capsule's key for the digests that addresses show in place of secret instance keys. */
+    /** The Capsule's key for the digests that replace secret instance keys in addresses. */
     readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
     /** The index key of a real object in the Workspace; `null` if it has none. */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
@@ -95,7 +95,7 @@ export class StateIndex extends Context.Service<
         } satisfies IndexKeys
       })
 
-      /** Whether this is the Capsule's next StateVersion to read. */
+      /** True if this is the Capsule's next StateVersion to read. */
       const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
         const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
           WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
@@ -111,7 +111,7 @@ export class StateIndex extends Context.Service<
           SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
 
-      /** The reviewed plan of the Run, as stored: an empty one if there is none. */
+      /** The reviewed plan of the Run, as stored; empty without a plan. */
       const planOf = Effect.fnUntraced(function* (runId: RunId) {
         const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
           JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
@@ -128,7 +128,7 @@ export class StateIndex extends Context.Service<
         )
       }
 
-      /** What the addresses of the Capsule look like outside, for those that its index or the new state contains. */
+      /** The displayed addresses of the Capsule, for addresses in its index or the new state. */
       const shownOf = Effect.fnUntraced(function* (
         { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
         plan: string
@@ -155,7 +155,7 @@ export class StateIndex extends Context.Service<
         return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
       })
 
-      /** Adjusts the digests of an object, which its origin keys: what is equal stays equal. */
+      /** Adjusts the digests of an object for a new origin, so that equal values still have equal digests. */
       const rekey = Effect.fnUntraced(function* (
         capsuleId: CapsuleId,
         keys: IndexKeys,
@@ -185,7 +185,7 @@ export class StateIndex extends Context.Service<
         }
       })
 
-      /** Hides keys that have only just been found to be secrets, in everything that is stored for the Capsule. */
+      /** Hides keys that have just been found to be secrets, in everything stored for the Capsule. */
       const hide = Effect.fnUntraced(function* (
         { capsuleId, state }: IndexedState,
         keys: IndexKeys,
@@ -231,7 +231,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // The id has only just been found to be a secret.
+            // The id has just been found to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }

@@ -11,7 +11,7 @@ export const StateIndexRow = table("state_indexes", {
   generation: Schema.Int,
   /**
    * - `unreadable`: the tool encrypted it, or it cannot be opened
-   * - `unchecked`: read by an earlier release, which did not hide secret instance keys, so nothing of it may be shown yet
+   * - `unchecked`: read by an earlier release, which did not hide secret instance keys, so it may not be shown yet
    */
   outcome: Schema.Literals(["indexed", "unreadable", "unchecked"])
 })
@@ -26,7 +26,7 @@ const versionColumns = {
   digest: Schema.String,
   /** The first generation of this version. */
   valid_from: Schema.Int,
-  /** The first later generation with a different version; `NULL` if there is none yet. */
+  /** The first later generation with a different version; `NULL` if none exists yet. */
   valid_to: Schema.NullOr(Schema.Int),
   /** The Run that created this version. */
   run_id: RunId,
@@ -40,7 +40,7 @@ export const ResourceVersionRow = table(
   "resource_versions",
   {
     ...versionColumns,
-    /** As it is shown outside: a secret instance key is hidden. */
+    /** In displayed form: a secret instance key is hidden. */
     address: Schema.String,
     deposed: Schema.String,
     type: Schema.String,

@@ -7,21 +7,21 @@ export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is kept, then accepts no more: after that, the outcome of the execution carries the state. A
+   * Waits until the newest state is stored, then accepts no more, because the outcome of the execution contains the state. A
    * failure is logged; the place of execution still has the state.
    */
   readonly end: Effect.Effect<void>
-  /** Fails as soon as a state cannot be kept because the execution has lost the Run. */
+  /** Fails as soon as a state cannot be stored because the execution has lost the Run. */
   readonly lost: Effect.Effect<never, HoldLost>
 }
 
 const keepAgain = "1 second"
 
-/** Whether a state replaces the last one. A tool may write several with the same serial; the serial never decreases. */
+/** True if a state replaces the last state. A tool may write several with the same serial; the serial never decreases. */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 
-/** Keeps the offered states with `keep`, until the Scope closes; the newest one is kept before it does. */
+/** Stores the offered states with `keep` until the Scope closes; it stores the newest state before that. */
 export const makeStateKeeping = Effect.fnUntraced(function* (
   keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
 ): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
@@ -32,7 +32,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   let lastSerial: number | undefined
   let hasEnded = false
 
-  /** A state that could not be kept is not reported; it is queued again unless there is a newer one. */
+  /** A state that could not be stored is not reported; it is queued again unless a newer state exists. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
     Effect.suspend(() => {
       waiting ??= checkpoint

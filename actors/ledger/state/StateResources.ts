@@ -12,7 +12,7 @@ import { type Compared, differenceOf, outputDifferences, resourceDifferences } f
 import { OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 import { StateVersionRow } from "./StateVersionRow.ts"
 
-/** Which resources to list; all of them when neither is given. */
+/** The resources to list; all resources without either filter. */
 export interface ResourceFilter {
   /** Substring of the address; case-sensitive. */
   readonly address?: string | undefined
@@ -24,7 +24,7 @@ export interface ResourceFilter {
 export interface ListedResources extends Page<StateResource> {
   /** Absent for a Capsule without a state. */
   readonly stateVersionId: StateVersionId | undefined
-  /** Whether the state has been read; nothing is listed otherwise. */
+  /** True if the state has been read; otherwise nothing is listed. */
   readonly indexed: boolean
 }
 
@@ -67,7 +67,7 @@ export class StateResources extends Context.Service<
       filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
-    /** The differences between a StateVersion and another one of the same Capsule (by default the previous one). */
+    /** The differences between a StateVersion and another StateVersion of the same Capsule (by default the previous one). */
     readonly difference: (
       id: StateVersionId,
       from: StateVersionId | undefined,
@@ -145,7 +145,9 @@ export class StateResources extends Context.Service<
         return rows[0]?.outcome === "indexed"
       }, Effect.orDie)
 
-      /** The rows that are valid at only one of the generations, split into those of the earlier and those of the later one. */
+      /**
+       * The rows that are valid at only one of the generations, split into rows of the earlier and rows of the later generation.
+       */
       const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
         const rows = ResourceVersionRow.rows(sql)
         const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}

@@ -12,7 +12,7 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
 import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
 
-/** An uploaded state, and what has been read from it. */
+/** An uploaded state, and its parsed facts. */
 export interface NewStateUpload {
   readonly workspaceId: WorkspaceId
   readonly state: Redacted.Redacted<Uint8Array>
@@ -56,7 +56,7 @@ export class StateUploads extends Context.Service<
     /** Seals and stores the state. Fails with `failed_precondition` while too many uploads of the Workspace are waiting. */
     readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
     readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
-    /** Holds an upload for an install: no other install can use it. */
+    /** Reserves an upload for an install: no other install can use it. */
     readonly claim: (
       workspaceId: WorkspaceId,
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },

@@ -36,12 +36,12 @@ export const StateVersionRow = table("state_versions", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** For an adopted state: the left-over state that was adopted. */
   left_over_state_id: Schema.NullOr(LeftOverStateId),
-  /** For a state that was taken over with the install: the upload it came from. */
+  /** For a state that was taken over with the install: its upload. */
   state_upload_id: Schema.NullOr(StateUploadId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 
-/** What lists show: nothing sealed. */
+/** The columns for lists, without sealed values. */
 export const ListedStateVersion = StateVersionRow.without("state", "sealed_secrets")
 export type ListedStateVersion = RowOf<typeof ListedStateVersion.columns>
 

@@ -29,7 +29,7 @@ import {
   StateVersionRow
 } from "./StateVersionRow.ts"
 
-/** A state to commit, and what has been read from it. */
+/** A state to commit, and its parsed facts. */
 export interface NewStateVersion {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
@@ -56,7 +56,7 @@ export interface NewStateVersion {
 /** The id of the state committed by a Run, by adopting a left-over state or by an upload: each commits exactly one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
-/** Where a state is sealed. The generation is part of the identity: an older state cannot be passed off as a newer one. */
+/** The place of a sealed state. The generation is part of the identity, so an older state cannot be passed off as a newer state. */
 export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
   readonly id: StateVersionId
@@ -76,7 +76,7 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   rowId: id
 })
 
-/** Where the secret inputs of a state are sealed. */
+/** The place of a state's sealed secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
   ...statePlace(row),
   column: "sealed_secrets"
@@ -102,14 +102,14 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
-/** Why an Output is private even though the module does not mark it sensitive; undefined for any other Output. */
+/** The reason why an Output is private even though the module does not mark it sensitive; undefined for any other Output. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = PrivateOriginsJson.read(private_origins)
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The reason as shown to another Workspace, under its own name for the Output: it must not learn which secrets exist. */
+/** The reason as shown to another Workspace, under its own name for the Output: it must not reveal which secrets exist. */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
@@ -132,8 +132,8 @@ export class StateVersions extends Context.Service<
   StateVersions,
   {
     /**
-     * Before the transaction of `insert`, with the same bytes: reads what cannot be waited for there. Takes as long as the state is
-     * large.
+     * Reads the parts of a state for which `insert` cannot wait; call it before its transaction, with the same bytes. The time
+     * grows with the size of the state.
      */
     readonly prepare: (
       version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
@@ -146,7 +146,7 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** Like the above, for a StateVersion that may be removed at any time; `none` once it has been. */
+    /** Like the above, for a StateVersion that may be removed at any time; `none` after its removal. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>

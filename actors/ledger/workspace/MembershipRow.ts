@@ -7,14 +7,14 @@ import { SqlClient } from "effect/sql"
 import { newId, now } from "../../base/Identity.ts"
 import { HeldRecord, type RestoredRecords, ReviewItem } from "../../base/RestoredRecords.ts"
 
-/** Who is a member of which Workspace. */
+/** The members of each Workspace. */
 export const MembershipRow = table("memberships", {
   id: MembershipId,
   workspace_id: WorkspaceId,
   subject: Subject,
   role: Role,
   status: MemberStatus,
-  /** When the person left; only they can return, through a new invitation. `null` for a member suspended by somebody else. */
+  /** The time at which the person left; only they can return, through a new invitation. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp
@@ -54,7 +54,9 @@ export const changeMember = Effect.fn("changeMember")(function* (
 
 const OwnedAlone = rowShape({ handle: Schema.String })
 
-/** The Workspaces, by handle, that would be left without an active owner if this person left; archived ones need none. */
+/**
+ * The Workspaces, by handle, that this person's departure would leave without an active owner; archived Workspaces need no owner.
+ */
 export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* OwnedAlone.rows(sql)`SELECT w.handle FROM memberships m JOIN workspaces w ON w.id = m.workspace_id

@@ -36,7 +36,8 @@ const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 }, Effect.orDie)
 
 /**
- * Why nothing may start without a person, in a message to the people of the Workspace; `undefined` while automation is allowed.
+ * The reason why nothing may start without a person, as a message to the people of the Workspace; `undefined` while automation is
+ * allowed.
  */
 export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
   const row = yield* read(workspaceId)
@@ -47,8 +48,8 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
 })
 
 /**
- * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
- * scheduled drift checks. Checked in the transaction that would start it. Source checks change nothing, so they continue.
+ * True if the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
+ * scheduled drift checks. Checked in the transaction that would start the Run. Source checks change nothing, so they continue.
  */
 export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

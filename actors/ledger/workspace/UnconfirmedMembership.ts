@@ -9,7 +9,10 @@ export const membershipUnconfirmed = new ApiError({
     "The service was restored from a backup, and your membership of this Workspace is not confirmed yet. Ask the operator, who confirms it with `svc admin restore-review`."
 })
 
-/** Whether all of a person's memberships come from a restore: until one is confirmed, they are not given new ones either. */
+/**
+ * True if all of a person's memberships come from a restore; until one of them is confirmed, they do not receive new memberships
+ * either.
+ */
 export const isUnconfirmed = Effect.fn("isUnconfirmed")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM memberships WHERE subject = ${subject} AND status = 'unconfirmed'

@@ -113,7 +113,7 @@ const Missing = Schema.Struct({
   displayName: Schema.NullOr(Schema.String)
 })
 
-/** What is missing from a person's personal Workspace; there is nothing to do when it is complete. */
+/** The missing parts of a person's personal Workspace; empty if it is complete. */
 export const findPersonal = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.String,

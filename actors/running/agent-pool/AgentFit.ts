@@ -4,14 +4,14 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * What a Run needs from the agent that executes it.
+ * The requirements of a Run for the agent that executes it.
  *
- * - `tool`: by name, and by exact version if no other will do
+ * - `tool`: by name, and by exact version if only that version is possible
  * - `platform`: for an apply, the platform of its plan
  * - `isolation`: the lowest level that both the pool and the execution profile accept
- * - `provided`: names of the credentials that its Connections leave to the pool
- * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any do
- * - `heldUntil`: for an apply after a restore, when it may start
+ * - `provided`: names of the pool's credentials that its Connections use
+ * - `holders`: for an apply, the agents that have the credentials of its plan, if any do
+ * - `heldUntil`: for an apply after a restore, the time from which it may start
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
@@ -84,7 +84,7 @@ export const lackOf = (
   return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
-/** What the Run needs, as a sentence about agents that lack it. */
+/** The requirements of the Run, as a sentence about agents that lack them. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

@@ -29,8 +29,7 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * What the Runs of pools need from an agent, derived from the reviewed plan, the Capsule, the execution profile and the
- * pool.
+ * The requirements of pools' Runs for an agent, derived from the reviewed plan, the Capsule, the execution profile and the pool.
  */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,

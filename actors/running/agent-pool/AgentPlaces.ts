@@ -9,7 +9,7 @@ export interface AgentPlaces {
 
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
-/** The total number of places when at most one is free (that one is kept for people's requests); otherwise `undefined`. */
+/** The total number of places if at most one is free (the last place is for people's requests); otherwise `undefined`. */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
   const all = agents.reduce((sum, { places }) => sum + places, 0)
   const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
@@ -26,7 +26,7 @@ export interface RunningCheck {
 
 /**
  * The scheduled drift check to stop so that a person's Run gets a place on one of the agents that can execute it: the most
- * recently started one. None is stopped while one of these agents has a free place or another check is already stopping.
+ * recently started check. No check is stopped while one of these agents has a free place or another check is already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,

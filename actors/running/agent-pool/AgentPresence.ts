@@ -8,8 +8,8 @@ const connectedNanos = 45_000_000_000n
 const absentNanos = 3_600_000_000_000n
 
 /**
- * Which agents are connected, by the monotonic clock. Kept in memory: a server that has just started knows of none, and hears
- * from every agent within one long poll.
+ * The connected agents, by the monotonic clock. Kept in memory: a restarted server has no connected agents, and every agent
+ * contacts it within one long poll.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
@@ -19,11 +19,11 @@ export class AgentPresence extends Context.Service<
     readonly left: (agentId: AgentId) => Effect.Effect<void>
     readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
     /**
-     * Whether the agent has been silent for an hour. For a server that started less than an hour ago this is never true: it could
-     * not hear from anyone while it was down.
+     * True if the agent has been silent for an hour. Never true for a server that started less than an hour ago, because agents
+     * could not contact it while it was down.
      */
     readonly isSilent: (agentId: AgentId) => Effect.Effect<boolean>
-    /** Whether any agent has been heard from since this process started. */
+    /** True if any agent has contacted the server since this process started. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/AgentPresence") {

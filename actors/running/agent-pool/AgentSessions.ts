@@ -26,7 +26,7 @@ import { ServerKeys } from "./ServerKeys.ts"
 import { standingAgent } from "./StandingAgent.ts"
 
 export const sessionSeconds = 600
-/** How long a nonce is valid. */
+/** Validity of a nonce. */
 const nonceLife = seconds(60)
 const mostNonces = 10_000
 
@@ -74,7 +74,7 @@ export class AgentSessions extends Context.Service<
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** Whether the agent has been neither revoked nor given new keys since the session began. */
+    /** True if the agent has been neither revoked nor given new keys since the session began. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
     /** The agent's description of itself when it renews; written when it has changed, and otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
@@ -121,7 +121,7 @@ export class AgentSessions extends Context.Service<
         )
         if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
         const need = { tool: {}, isolation: pool.isolation ?? undefined }
-        // An agent without a tool may get one later; one without the required isolation must not execute the pool's Runs.
+        // An agent without a tool may get a tool later; an agent without the required isolation must not execute the pool's Runs.
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
@@ -187,7 +187,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that produced the signature, if it belongs to the agent: either the current key or the one it announced. */
+      /** The key that produced the signature, if it belongs to the agent: either the current key or the announced key. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { type AgentFacts, agentProtocol } from "../../../schema/agent/AgentIdentity.ts"
 
-/** The release of this server. If absent, agents of any release are given Runs. */
+/** The release of this server. If absent, agents of any release receive Runs. */
 export const ServerRelease = Context.Reference<string | undefined>("svc/actors/running/agent-pool/ServerRelease", {
   defaultValue: () => undefined
 })
@@ -26,8 +26,8 @@ const isNear = (server: Release, agent: Release): boolean =>
     : server.minor === 0 && agent.major === server.major - 1
 
 /**
- * Why an agent's release is not given new Runs, and what to do about it. `speaks`: it may still have a session, so that its
- * current Runs can finish normally.
+ * The reason why an agent's release receives no new Runs, and the remedy. `speaks`: true if it may still have a session, so that
+ * its current Runs can finish normally.
  */
 export interface VersionProblem {
   readonly speaks: boolean

@@ -20,8 +20,7 @@ const statusOf = (
 }
 
 /**
- * An agent as it last described itself, and whether it is connected. An agent whose release is not given new Runs is shown as
- * draining.
+ * An agent's latest description of itself, and its connection. An agent whose release receives no new Runs is shown as draining.
  */
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {

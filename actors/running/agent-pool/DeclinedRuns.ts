@@ -2,22 +2,22 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 
-/** How long a Run is withheld from an agent that declined it. */
+/** The time for which a Run is withheld from an agent that declined it. */
 const notOfferedFor = seconds(60)
 /**
- * How long nothing is stopped to make room for the Run on that agent. Longer than the above; otherwise an agent that always
- * declines would cause a drift check to be stopped before each offer.
+ * The time for which no check is stopped to make room for the Run on that agent. Longer than the above; otherwise an agent that
+ * always declines would cause a drift check to be stopped before each offer.
  */
 const noRoomFor = seconds(600)
 
-/** Which agents have recently declined which Runs. Kept in memory: after a restart the server offers each Run once more. */
+/** The Runs that each agent has recently declined. Kept in memory: after a restart the server offers each Run once more. */
 export class DeclinedRuns extends Context.Service<
   DeclinedRuns,
   {
     readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
-    /** Whether a free place on the agent would help the Run. */
+    /** True if a free place on the agent would help the Run. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/DeclinedRuns") {

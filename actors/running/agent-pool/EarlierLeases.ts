@@ -5,8 +5,8 @@ import { rowShape } from "../../base/database/Table.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 
 /**
- * How long an agent may execute an apply without hearing from the server. By the agent's clock, its tool is dead before its lease
- * expires; the server waits a minute longer, plus one percent for clocks that run at different rates.
+ * The time that an agent may execute an apply without contact to the server. By the agent's clock, its tool is dead before its
+ * lease expires; the server waits a minute longer, plus one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 
@@ -14,13 +14,13 @@ const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Knows how long applies must wait after a restore. An agent may still be executing an apply that the backup does not contain,
- * and two tools must never work on one Capsule, wherever the second one runs: in another pool or on the control plane.
+ * Determines the time that applies must wait after a restore. An agent may still be executing an apply that the backup does not
+ * contain, and two tools must never work on one Capsule, even if the second tool runs in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
   {
-    /** `undefined` once that time has passed, or if there was no pool. */
+    /** `undefined` once that time has passed, or without a pool. */
     readonly end: Effect.Effect<string | undefined>
   }
 >()("svc/actors/running/agent-pool/EarlierLeases") {

@@ -12,12 +12,12 @@ import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** How many agents are removed in one transaction. */
+/** Number of agents removed in one transaction. */
 const mostAtOnce = 200
 
 /**
- * How often to look for them. By the first check, the service has been running for this long, so it has heard from every live
- * agent again.
+ * The interval of the search for silent agents. At the first search, the service has been running for this long, so every live
+ * agent has contacted it again.
  */
 const lookEvery = seconds(3600)
 
@@ -37,7 +37,7 @@ export class GoneAgents extends Context.Service<
   {
     /**
      * Revokes some of the agents that have been silent for the period, and removes the rows of agents revoked earlier. Runs
-     * hourly, first an hour after the service started: it could not hear from anyone while it was down.
+     * hourly, first an hour after the service started, because agents could not contact it while it was down.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -56,8 +56,8 @@ export class GoneAgents extends Context.Service<
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
       /**
-       * The agent may return with the state of an apply, however late. For an apply that is not known to have started, the wait
-       * is shorter.
+       * The agent may return with the state of an apply, however late. The wait is shorter for an apply that may never have
+       * started.
        */
       const owes = Effect.map(
         before(agentFiles),
@@ -87,8 +87,8 @@ export class GoneAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Nobody needs a revoked agent that nothing refers to, ephemeral or not. While another agent of the token exists, its rows
-       * show that the token was meant for several agents.
+       * A revoked agent without references is not needed, ephemeral or not. While another agent of the token exists, its rows
+       * prove that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

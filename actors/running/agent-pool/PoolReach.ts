@@ -19,7 +19,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
-/** What keeps a Run from starting in its pool, as fields of its place in the queue. */
+/** The obstacle that keeps a Run from starting in its pool, as fields of its place in the queue. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string
@@ -50,14 +50,14 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Why agents keep a queued Run from starting now, regardless of turns. */
+/** The obstacles that keep a queued Run from starting now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
     /** The connected agents that could execute the Run and have not recently declined it, regardless of free places. */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
-    /** The total number of places in a pool while its last free one is kept for people's requests. */
+    /** The total number of places in a pool while its last free place is reserved for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
 >()("svc/actors/running/agent-pool/PoolReach") {

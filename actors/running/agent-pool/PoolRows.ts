@@ -13,21 +13,21 @@ export const PoolRow = table("agent_pools", {
   name: PoolName,
   /** The lowest isolation level at which an agent may execute Runs of the pool. */
   isolation: Schema.NullOr(IsolationFloor),
-  /** How long an agent may be silent during an apply. */
+  /** The time that an agent may be silent during an apply. */
   lease_seconds: Schema.Int,
   created_at: Timestamp,
   archived_at: Schema.NullOr(Timestamp)
 })
 export type PoolRow = RowOf<typeof PoolRow.columns>
 
-/** Which Workspaces may use a pool. */
+/** The Workspaces that may use a pool. */
 export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   pool: PoolName,
   workspace_id: WorkspaceId,
   assigned_at: Timestamp
 })
 
-/** Which Workspaces may use what a pool provides under a given name. */
+/** The Workspaces that may use a pool's credentials of a given name. */
 export const ProvisionRow = table("agent_pool_provisions", {
   pool: PoolName,
   name: ProvidedName,
@@ -80,7 +80,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** Whether its process accepts no new Runs, so that another process may start a session in parallel. */
+  /** True if its process accepts no new Runs, so that another process may start a session in parallel. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

@@ -29,11 +29,14 @@ export interface PoolSettings {
 const named = Schema.decodeUnknownEffect(PoolName)
 const providedName = Schema.decodeUnknownEffect(ProvidedName)
 
-/** Pools of agents, the Workspaces that may use them, and the tokens with which agents enrol. Every method works in the caller's transaction. */
+/**
+ * Pools of agents, the Workspaces that may use them, and the tokens with which agents enrol. Every method works in the caller's
+ * transaction.
+ */
 export class Pools extends Context.Service<
   Pools,
   {
-    /** Whether any pool exists: without one the server has no agent routes. */
+    /** True if any pool exists; without a pool the server has no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>

@@ -16,7 +16,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** Marks as they are stored: without the keys, a stolen database is no help in guessing values. */
+/** Marks in stored form: without the keys, a stolen database does not help in guessing values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -28,7 +28,7 @@ export const keyedMarks = (
 const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
   `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
 
-/** Knows which credentials the agents of a pool have, and voids plans whose credentials have been replaced. */
+/** Determines the credentials of a pool's agents, and voids plans whose credentials have been replaced. */
 export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {

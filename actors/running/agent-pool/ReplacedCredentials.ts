@@ -2,36 +2,36 @@ import type { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 
 /**
- * What an agent last reported about its own credentials. A name without a mark was reported by an agent from an earlier release,
- * which does not identify its values.
+ * An agent's last report about its own credentials. A name without a mark comes from an agent of an earlier release, which does
+ * not identify its values.
  */
 export interface AgentCredentials {
   readonly agentId: string
   readonly names: ReadonlyArray<ProvidedName>
   readonly marks: ReadonlyArray<ProvidedMark>
-  /** Whether it may never come back. */
+  /** True if it may never come back. */
   readonly isSilent?: boolean | undefined
 }
 
 const markOf = ({ marks }: Pick<AgentCredentials, "marks">, name: ProvidedName): string | undefined =>
   marks.find((one) => one.name === name)?.mark
 
-/** Whether the agent may have the very credentials that a plan was made with. */
+/** True if the agent may have exactly the credentials of a plan. */
 const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean => {
   const own = markOf(agent, name)
   return own === undefined ? agent.names.includes(name) : own === mark
 }
 
 /**
- * Whether a plan may wait for the agent's credential of that name. It may not if the agent may never come back and another one
- * reports its credentials.
+ * True if a plan may wait for the agent's credential of that name. It may not if the agent may never come back and another agent
+ * reports credentials of that name.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * Which of a plan's credentials have been replaced: an agent of the pool has different ones under the name, and no agent can
- * still have the originals. A name that no agent currently has proves nothing.
+ * The replaced credentials of a plan: an agent of the pool has different credentials under the name, and no agent can still have
+ * the originals. A name that no agent currently has proves nothing.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,
@@ -46,8 +46,8 @@ export const replacedOf = (
     .map(({ name }) => name)
 
 /**
- * The agents that may apply a plan, judging by its credentials. `undefined` if there are none: any agent then accepts the apply,
- * which fails with the reason.
+ * The agents that may apply a plan, according to its credentials. `undefined` if there are none: any agent then accepts the
+ * apply, which fails with the reason.
  */
 export const holdersOf = (
   planned: ReadonlyArray<ProvidedMark>,

@@ -31,8 +31,8 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * Rows without their own status are suspended by deleting them: the review keeps the key and the time it was written, and a
- * confirmation writes the row again.
+ * Rows without their own status are suspended by deletion: the review keeps the key and the time of writing, and a confirmation
+ * writes the row again.
  */
 const waiting = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -53,7 +53,7 @@ const waiting = Effect.fnUntraced(function* (
   )
 }, Effect.orDie)
 
-/** Which Workspaces may use a pool. */
+/** The Workspaces that may use a pool. */
 export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
   const end = (id: string) => {
     const { pool, workspace_id } = assignmentOf(id)
@@ -95,7 +95,7 @@ export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): Restor
   }
 })
 
-/** Which Workspaces may use what a pool's agents provide; without an assignment to the pool this has no effect. */
+/** The Workspaces that may use the credentials of a pool's agents; without an assignment to the pool this has no effect. */
 export const restoredProvisions = Effect.map(
   SqlClient.SqlClient,
   (sql): RestoredRecords => ({

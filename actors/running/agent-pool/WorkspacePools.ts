@@ -100,7 +100,7 @@ export class WorkspacePools extends Context.Service<
         const shown = rows.slice(0, page.limit)
         const given = yield* provisionsOf(workspaceId)
         const all = yield* Effect.forEach(shown, shownAgent(presence, release))
-        // This Workspace must not learn what an agent provides to others.
+        // This Workspace must not see an agent's credentials for others.
         const items = all.map((agent) => ({
           ...agent,
           provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))

@@ -49,7 +49,7 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
   left_over: 704 * mebibyte
 }
 
-/** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
+/** Number of files of a kind kept per claim: an earlier state is kept until a newer state is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
 /** The sealed bytes of a blob that is in memory rather than in a file. */
@@ -82,7 +82,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Whether a complete blob can be opened all the way to its end. None of it is kept in memory. */
+    /** Returns true if a complete blob can be opened to its end. None of it is kept in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -109,7 +109,7 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** The claims that have files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** When anything for the claim was last received, in milliseconds; 0 for never. */
+    /** The time of the last data for the claim, in milliseconds; 0 for never. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes the files of every claim outside `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
@@ -131,7 +131,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** How much of the blob has arrived so far. */
+      /** The part of the blob that has arrived so far. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })

@@ -26,10 +26,7 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/**
- * The answer to an agent whose tool must not start. It is an error that every release of the agent understands: an agent that is
- * told so starts nothing.
- */
+/** The response to an agent whose tool must not start. Every release of the agent understands this error and starts nothing. */
 export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
 
 /** The claim under which an agent writes: it ends with the Run, or when the Run is claimed again. */
@@ -49,7 +46,7 @@ export class AgentClaims extends Context.Service<
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
     /** The claims of the agent that are still in effect. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** What the agent must do with a Run that it has reported. */
+    /** The order for the agent about a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
     readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
@@ -74,7 +71,7 @@ export class AgentClaims extends Context.Service<
         return run
       })
 
-      /** The agent has reported again: the mark that readers see is removed. */
+      /** The agent has reported again, so the mark for readers is removed. */
       const renew = Effect.fnUntraced(function* (hold: RunHold) {
         const lease = yield* leases.heard(hold)
         if (lease?.isUnreachable !== true) return
@@ -110,7 +107,7 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // A restored backup does not contain the claim; only the agent knows what its apply has changed.
+        // A restored backup does not contain the claim; only the agent has the changes of its apply.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
@@ -126,8 +123,8 @@ export class AgentClaims extends Context.Service<
             cancel: run.cancel_requested_at !== null
           }
         }
-        // Only an apply changes anything, and only an apply without a result has yet to report what it changed. Its agent knows
-        // whether its tool was started.
+        // Only an apply changes anything, and only an apply without a result has yet to report its changes. Only its agent can
+        // tell if its tool was started.
         const owes = row.kind === "apply" && row.result === null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })

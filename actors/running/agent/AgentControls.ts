@@ -20,9 +20,7 @@ import { measurePhases } from "./AgentPhases.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
-/**
- * What the steps before and after an agent's execution need from the control plane, instead of a run folder and a tool.
- */
+/** Services of the control plane for the steps before and after an agent's execution, instead of a run folder and a tool. */
 export class AgentControls extends Context.Service<
   AgentControls,
   {
@@ -32,14 +30,12 @@ export class AgentControls extends Context.Service<
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
     /** Logs this one line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
-    /**
-     * Ends a Run that was asked to stop before its tool was started, in the caller's transaction. `false` if it was not asked to.
-     */
+    /** Ends a Run with a stop request before its tool was started, in the caller's transaction. `false` without a stop request. */
     readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
     /** Closes the log of a hold, after its last batch, and counts the Run if it finished under that hold. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or stops it if somebody asked for that. Fails if its tool may have been started, which is
+     * Returns a Run to the queue, or stops it if somebody requested that. Fails if its tool may have been started, which is
      * checked in the same transaction.
      */
     readonly requeue: (
@@ -49,7 +45,7 @@ export class AgentControls extends Context.Service<
     ) => Effect.Effect<void, HoldLost>
     /**
      * Nothing has been changed: the Run is executed again under a new fence, or stopped if this was the second time or somebody
-     * has asked to stop it.
+     * requested a stop.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /**

@@ -20,14 +20,17 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
-/** The number of different hand-ins of one Run. An agent makes one, and another when it could not read the answer. */
+/**
+ * Maximum number of different submissions for one Run. An agent makes one submission, and another if it could not read the
+ * response.
+ */
 export const mostHandIns = 8
 
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Whether the server knows that the tool did some work: the agent sent a state from it, or reported that it had started. After
- * that, nobody may claim that it did nothing.
+ * True if the tool certainly did some work: the agent sent a state from it, or reported that it had started. After that, nobody
+ * may claim that it did nothing.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null

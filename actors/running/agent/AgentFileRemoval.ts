@@ -11,8 +11,8 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 const cooldown = Duration.toMillis("1 hour")
 
 /**
- * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept as long as more of
- * them arrive.
+ * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept while more of them
+ * arrive.
  */
 const underWay = Duration.toMillis("1 day")
 

@@ -15,7 +15,7 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
 
-/** What agents receive, and how their reports are handled. */
+/** The services that agents use, and the handling of their reports. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(

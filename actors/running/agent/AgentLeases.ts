@@ -3,14 +3,14 @@ import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { monotonicNow } from "../../base/MonotonicNow.ts"
 
-/** What one agent may do with a Run, and when it was last heard from. */
+/** An agent's authority over a Run, and the time of its last contact. */
 export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly agentId: string
   readonly kind: "plan" | "apply" | "drift_check"
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
-  /** Granted at server startup: `heardAt` is that time, and the agent has not been heard from since. */
+  /** Granted at server startup: `heardAt` is that time, and the agent has not contacted the server since. */
   readonly isResumed: boolean
   readonly heardAt: bigint
   /** Serial number of the newest state that the agent has reported. */
@@ -18,8 +18,8 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
 }
 
 /**
- * The leases of the Runs that agents hold, measured by a monotonic clock from when the server last heard from each agent. Kept in
- * memory: on startup, a server renews every lease in full, since agents could not reach it before.
+ * The leases of the Runs that agents hold, measured by a monotonic clock from each agent's last contact. Kept in memory: on
+ * startup, a server renews every lease in full, since agents could not reach it before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -38,7 +38,7 @@ export class AgentLeases extends Context.Service<
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
-    /** Runs one at a time: giving up a Run and accepting its result are both decided inside it. */
+    /** Runs decisions one at a time, such as giving up a Run and accepting its result. */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/running/agent/AgentLeases") {

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** The agent was known to be lost before its lease expired. */
+/** A person released the agent's Run before its lease expired. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -59,8 +59,8 @@ export class AgentMonitor extends Context.Service<
     /** The agent's process for a plan or drift check has died: nothing has been changed, so the Run starts over immediately. */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
-     * Settles an agent's Run now, as if its lease had expired. `false` when no agent holds it. `permitted` sees the
-     * lease before anything is done, and may refuse.
+     * Settles an agent's Run now, as if its lease had expired. `false` if no agent holds it. `permitted` receives the lease
+     * before anything is done, and may refuse.
      */
     readonly release: <E = never>(
       runId: RunRow["id"],
@@ -83,7 +83,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** What an agent sent for an apply is kept, because the Run was not settled from it. */
+      /** An agent's files of an apply are kept, because the Run was not settled from them. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
@@ -134,7 +134,7 @@ export class AgentMonitor extends Context.Service<
       })
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
-        // The agent has been heard from since that check: a result may have arrived in the meantime.
+        // The agent has contacted the server since that check, so a result may have arrived in the meantime.
         const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
@@ -168,7 +168,7 @@ export class AgentMonitor extends Context.Service<
         isAccepted: row.accepted_at !== null
       })
 
-      /** A claim without a lease would never be given up: its preparation was interrupted. */
+      /** A claim without a lease would never be given up; its preparation was interrupted. */
       const adopt = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
@@ -182,8 +182,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // A claim from an earlier process was given its lease at startup; other claims are created only by agents that talk to
-        // this process.
+        // A claim from an earlier process received its lease at startup; other claims are created only by agents that are
+        // connected to this process.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
@@ -253,10 +253,10 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // The agent has already been reported unreachable, and remains so until it is heard from.
+          // The agent has already been reported unreachable, and remains so until its next contact.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // The files of an apply are removed only once its Run has been settled from them.
+        // The files of an apply are removed only after its Run has been settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

@@ -31,7 +31,7 @@ import { type OfferedJob, offeredJob, sealedOffer } from "./SealedOffer.ts"
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 
-/** How long an agent waits for an offer before asking again. */
+/** The time that an agent waits for an offer before its next request. */
 const pollSeconds = 25
 /** A plan or drift check is abandoned after this time; an apply has its pool's lease. */
 export const shortLeaseSeconds = 60
@@ -52,8 +52,8 @@ interface Waiting {
 }
 
 /**
- * Gives a pool's Runs to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the agent that
- * asked.
+ * Gives a pool's Runs to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the requesting
+ * agent.
  */
 export class AgentOffers extends Context.Service<
   AgentOffers,
@@ -67,7 +67,7 @@ export class AgentOffers extends Context.Service<
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     /** Forgets the job of an offer that has not been accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** Whether the Run's job may still be in preparation: it has no lease yet. */
+    /** True if the Run's job may still be in preparation, without a lease. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent/AgentOffers") {
@@ -101,7 +101,7 @@ export class AgentOffers extends Context.Service<
           )
         })
 
-      /** The claim of the Run and the agent's name for it are written in one transaction. */
+      /** Writes the claim of the Run and the agent's name for it in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
         const present = yield* standing(session)
@@ -160,7 +160,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Ends a claim whose Run was asked to stop before its tool was started, with the Run. `false` if it was not asked to. */
+      /** Ends a claim and its Run if a stop was requested before its tool was started. `false` without a stop request. */
       const stopped = Effect.fnUntraced(function* (hold: RunHold) {
         const isStopped = yield* Effect.gen(function* () {
           if (!(yield* controls.stopped(hold))) return false
@@ -232,7 +232,7 @@ export class AgentOffers extends Context.Service<
         return whole
       })
 
-      /** No agent receives the secrets of a Run that was asked to stop while it was prepared. */
+      /** No agent receives the secrets of a Run with a stop request during its preparation. */
       const isWithdrawn = Effect.fnUntraced(
         function* (session: AgentSession, { fence, run_id: runId }: AgentRunRow) {
           const current = yield* claims.find(session, { runId, fence })

@@ -16,9 +16,7 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/**
- * When an agent's execution began and ended, by the server's clock. If there is no result, the end of its last phase is unknown.
- */
+/** The begin and end of an agent's execution, by the server's clock. Without a result, the end of its last phase is unknown. */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined
@@ -26,8 +24,8 @@ export interface ExecutionSpan {
 }
 
 /**
- * How long each phase took. An agent timestamps its phases by its own clock, which may differ from the server's: only differences
- * between its times are used, and the last phase ends with the result. The checks after an apply are timed by the server.
+ * The duration of each phase. An agent timestamps its phases by its own clock, which may differ from the server's: only
+ * differences between its times are used, and the last phase ends with the result. The server times the checks after an apply.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,

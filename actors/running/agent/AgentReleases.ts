@@ -14,7 +14,7 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** The fence of the claim that the person was shown. */
+  /** The fence of the claim that the person saw. */
   readonly fence: number
   readonly reason?: string | undefined
   /** For an operator, who acts for no particular Workspace. */
@@ -25,7 +25,7 @@ export interface ReleaseRequest {
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {
-    /** Who is currently executing the Run. */
+    /** The current owner of the Run's execution. */
     readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
     /**
      * Settles the Run as if its agent's lease had expired, provided that the agent is silent and its claim has this
@@ -52,7 +52,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // The mark survives a server restart, after which the server has not heard from any agent.
+        // The mark survives a server restart, after which no agent has contacted the server.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -92,7 +92,7 @@ export class AgentReleases extends Context.Service<
             const hold = { runId: id, fence, owner: lease.agentId }
             const data = { agentId: lease.agentId, by, ...present({ reason }) }
             yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
-            // The agent may have been heard from while that was being written.
+            // The agent may have contacted the server during the write.
             yield* silent(yield* leases.of(lease))
           }, transaction(sql))
         )

@@ -8,7 +8,7 @@ import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** What an agent sent at the end of a job, as digests of sealed blobs. */
+/** The files that an agent sent at the end of a job, as digests of sealed blobs. */
 export const ResultJson = jsonText(
   Schema.Struct({
     outcome: Digest,
@@ -38,12 +38,12 @@ export const AgentRunRow = table("agent_runs", {
   result_at: Schema.NullOr(Timestamp),
   /** Set once the claim is no longer in effect. */
   ended_at: Schema.NullOr(Timestamp),
-  /** Since when the agent has received no answer although it is heard. */
+  /** The time since which the agent has received no answer although it reaches the server. */
   unanswered_since: Schema.NullOr(Timestamp)
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
-/** What an apply has changed, as recorded by its agent. */
+/** The changes of an apply, as recorded by its agent. */
 export const JournalJson = jsonText(
   Schema.Struct({
     started: Schema.Array(JournalResource),
@@ -52,7 +52,7 @@ export const JournalJson = jsonText(
   })
 )
 
-/** What an agent submitted after its Run was settled without it. */
+/** The evidence that an agent submitted after its Run was settled without it. */
 export const AgentEvidenceRow = table("agent_evidence", {
   id: EvidenceId,
   run_id: RunId,

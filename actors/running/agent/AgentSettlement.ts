@@ -35,7 +35,7 @@ type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
-/** How long the response to a result waits for its Run to finish. */
+/** The time that the response to a result waits for its Run to finish. */
 const longestWait = "100 millis"
 
 const ended = {
@@ -64,7 +64,7 @@ const unfinished = (agentId: string) => ({
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
-/** Nobody cancelled the Run: its agent stopped before its lease expired, or was asked to stop. */
+/** Nobody cancelled the Run: its agent stopped before its lease expired, or received a signal to stop. */
 const isUnasked = (run: RunRow, result: JobResult) =>
   result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
 
@@ -79,7 +79,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** What the agent reports about a plan does not match the plan file that it sent. */
+/** The agent's report about a plan does not match the plan file that it sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
@@ -107,8 +107,8 @@ export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Settles a stored result in the background. Completes when that is done, or after a short wait: people are waiting for the
-     * Run to finish, but nobody is waiting for the response to its agent.
+     * Settles a stored result in the background. Completes when that is done, or after a short wait, because people wait for the
+     * Run to finish, but nobody waits for the response to its agent.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
     /** Settles what an earlier process stored but did not settle. */
@@ -165,7 +165,7 @@ export class AgentSettlement extends Context.Service<
         return { result: yield* found("outcome", resultOf), state: yield* found("state", Effect.succeed) }
       })
 
-      /** Moves the archive of a source build to the other builds, under the digest that its plan names. */
+      /** Moves the archive of a source build to the other builds, under the digest in its plan. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
         if (stored.build === undefined) return false
         const claim = { runId: row.run_id, fence: row.fence }

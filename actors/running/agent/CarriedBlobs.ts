@@ -17,7 +17,7 @@ type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
 /** Anything that unpacks to more than this is opened where it is needed. */
 const mostHeldBytes = 1024 * 1024
-/** The files of this many claims are held in memory; those of older claims are read from the database. */
+/** The files of this many claims are held in memory; files of older claims are read from the database. */
 const mostClaims = 16
 
 /** A file that arrived within a message, with its contents if they are small. */
@@ -25,10 +25,10 @@ interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
-/** The files that a message names: those it carries, and those transferred separately. */
+/** The files of a message: those in the message, and those transferred separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Whether a file can be opened all the way to its end. */
+  /** Returns true if a file can be opened to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
   /** Stores what the message carries, within the transaction that writes the record naming it. */
   readonly store: Effect.Effect<void>
@@ -46,32 +46,32 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * The small files that arrive within messages. Those of a result are rows, written in the transaction that stores the result and
- * kept until its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the
- * request that carries it, so it need not be stored anywhere else.
+ * The small files that arrive within messages. Files of a result are rows, written in the transaction that stores the result and
+ * kept until its Run is settled; a copy in memory saves reading and opening them again. A state is saved in the request that
+ * contains it, so it needs no other storage.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,
   {
-    /** The files of a message. Those that it does not name are refused. */
+    /** The files of a message. Files that the message does not refer to are refused. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
       files: ReadonlyArray<CarriedFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
-    /** Opens a file of a stored result, wherever it is stored. */
+    /** Opens a file of a stored result, from either storage. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
       kind: Kind,
       digest: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-    /** Whether a stored result carried this file. */
+    /** True if a stored result contained this file. */
     readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
-    /** Removes what is stored for a claim, and forgets it. */
+    /** Removes everything stored for a claim. */
     readonly remove: (claim: Claim) => Effect.Effect<void>
-    /** Removes what is stored for every claim that has already ended. */
+    /** Removes everything stored for claims that have already ended. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent/CarriedBlobs") {
@@ -99,7 +99,7 @@ export class CarriedBlobs extends Context.Service<
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
-        // A file that cannot be opened is refused where it is used.
+        // A file that cannot be opened is refused at its use.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )

@@ -48,11 +48,11 @@ export interface Names {
   readonly agentId: string
 }
 
-/** What the server seals for an agent. */
+/** The purpose of data that the server seals for an agent. */
 export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
 
-/** What an agent seals for the server. */
+/** The purpose of data that an agent seals for the server. */
 export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 

@@ -11,11 +11,11 @@ const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
-/** How long an agent must be silent before its Run is given up. */
+/** The silence after which an agent's Run is given up. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 
-/** How long an agent has been silent, and what that means for its Run. */
+/** An agent's silence, and the consequence for its Run. */
 export const verdictOn = (
   { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
   at: bigint

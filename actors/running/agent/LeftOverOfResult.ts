@@ -4,7 +4,7 @@ import type { FoundLeftOver } from "../../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
 import { identifyReceivedState } from "../../ledger/state/ReceivedState.ts"
 
-/** An apply's outcome, in the form used for what is left of an apply whose settlement failed. */
+/** An apply's outcome, in the form for the remains of an apply whose settlement failed. */
 export const leftOverFromResult = (
   result: JobResult,
   state: Redacted.Redacted<Uint8Array> | undefined
@@ -26,8 +26,8 @@ export const leftOverFromResult = (
 }
 
 /**
- * What is left of an apply whose outcome is lost. A restore brings back what the database held, but the outcome may have been a
- * file: only the state shows what exists, and something may have been created that is not in it.
+ * The remains of an apply whose outcome is lost. A restore brings back the database, but the outcome may have been a file: only
+ * the state shows existing objects, and objects may exist that are not in it.
  */
 export const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
   Option.match(state, {

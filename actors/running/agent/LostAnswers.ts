@@ -20,14 +20,14 @@ const toleranceSeconds = 5
  */
 export const areLost = (
   unansweredSeconds: number,
-  /** How long ago the agent was answered before; absent if this is the first time. */
+  /** The time since the agent's previous answer; absent if this is the first. */
   answeredAgo: bigint | undefined
 ): boolean =>
   unansweredSeconds >= lostAfterSeconds &&
   answeredAgo !== undefined &&
   answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))
 
-/** Shows on the Runs of an agent that it is heard but hears nothing: its tool is stopped when its lease ends. */
+/** Marks the Runs of an agent that reaches the server but receives no answers, because its tool is stopped when its lease ends. */
 export class LostAnswers extends Context.Service<
   LostAnswers,
   {

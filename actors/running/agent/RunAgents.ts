@@ -22,7 +22,7 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** The agents of running Runs, for readers: what is recorded, and when each last reported. */
+/** The agents of running Runs, for readers: the recorded facts, and the time of each agent's last report. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {
@@ -63,7 +63,7 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            // A server that has just started has not heard from the agent yet, whatever lease it granted.
+            // No agent has contacted a server that has just started, regardless of the leases it granted.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
             unansweredSince: row.unanswered_since,
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,

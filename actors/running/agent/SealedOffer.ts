@@ -23,7 +23,7 @@ export const offeredJob = Effect.fnUntraced(function* (prepared: PreparedJob): E
   }
 })
 
-/** The offer of a job: sealed for the agent that asked, and signed. */
+/** The offer of a job: sealed for the requesting agent, and signed. */
 export const sealedOffer = Effect.fnUntraced(function* (
   { installationId, sign }: OwnKeys,
   { agent, facts }: AgentSession,

@@ -19,7 +19,7 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
-/** Whether the state becomes a StateVersion of the Capsule: after a failure before any change, the previous one is kept. */
+/** True if the state becomes a StateVersion of the Capsule: after a failure before any change, the previous one is kept. */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
@@ -61,7 +61,7 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** How many earlier inputs are recorded; newest first. */
+/** Limit of recorded earlier inputs, newest first. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /**

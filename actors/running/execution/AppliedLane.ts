@@ -12,7 +12,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { type RunId } from "../../../schema/records/Ids.ts"
 
-/** How an apply affects the lane that its Capsule follows. */
+/** The effect of an apply on the lane that its Capsule follows. */
 export const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -21,7 +21,7 @@ export const makeAppliedLane = Effect.gen(function* () {
   const lanes = yield* SourceLanes
   const filters = yield* PathFilters
 
-  /** The lane and commit that the plan was made from become the tracked source. */
+  /** The lane and commit of the plan become the tracked source. */
   const adopted = Effect.fnUntraced(function* (run: RunRow) {
     if (run.source_snapshot_id === null) return {}
     const rows = yield* SnapshotRow.some(sql, "ref", "path", "resolved_commit")`
@@ -38,7 +38,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Whether the module at the applied commit differs from the one at its lane's current commit; read before the transaction. */
+  /** Compares the module at the applied commit with the one at its lane's current commit; read before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)

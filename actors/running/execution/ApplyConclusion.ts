@@ -18,7 +18,7 @@ export interface PostApplyOutcome {
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** The operator's checks after an apply. For a Run without a stored preparation, they are found only in its configuration. */
+/** The operator's checks after an apply. For a Run without a stored preparation, only its configuration has them. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,

@@ -153,7 +153,7 @@ export const makeApplySteps = Effect.gen(function* () {
         control.sink.log("prepare", "system", message)
       ),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // What the tool did cannot be repeated, so its outcome must not be lost because the disk is full.
+      // The tool's work cannot be repeated, so its outcome must not be lost because of a full disk.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

@@ -29,7 +29,7 @@ import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
-/** There is no record: all that is known is that something was changed. */
+/** Without a record, svc knows only that something was changed. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In the form that settlement uses: an unreadable folder may contain anything. */
@@ -52,7 +52,7 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply on behalf of its owner, from what its execution left behind, or else from its last checkpoint.
+     * Settles a running apply on behalf of its owner, from the remains of its execution, or else from its last checkpoint.
      * `untouched` is the error if the tool was never started, `interrupted` otherwise.
      */
     readonly settle: (
@@ -175,7 +175,7 @@ export class ApplyRecovery extends Context.Service<
         const secrets = yield* secretsOf(run).pipe(orOnIntegrityFault(() => Effect.undefined))
         const outputs =
           secrets === undefined
-            ? // With a secret unknown no Output can be known to be public.
+            ? // With an unknown secret, no Output counts as public.
               allPrivate(known?.outputs ?? [])
             : yield* runner.withhold(known?.outputs ?? [], secrets)
         yield* settlement.commit(hold, {

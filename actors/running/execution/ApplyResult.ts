@@ -3,12 +3,12 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../.
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import type { RunError } from "../../ledger/run/RunLifecycle.ts"
 
-/** How an apply ended, as seen by the runner or found by recovery. Does not include its preparation. */
+/** The end of an apply, as observed by the runner or found by recovery. Does not include its preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over state that cannot become this Capsule's next one. It is kept, sealed, until a person decides. */
+  /** A left-over state that cannot become this Capsule's next state. It is stored sealed until a person decides. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
@@ -18,7 +18,7 @@ export interface ApplyResult {
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
   readonly sandboxKilled: boolean
-  /** What was observed about the apply itself. */
+  /** The observed facts about the apply itself. */
   readonly evidence: RunEvidence
   readonly error?: RunError | undefined
 }
@@ -40,13 +40,13 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** While a secret is unknown, no Output can be known to be public. */
+/** While a secret is unknown, no Output counts as public. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
 const lookFirst = "is among the Capsule's left-over states; look at it, then plan again."
 
-/** What became of the state of a failed apply. `isKept`: something of it is among the left-over states. */
+/** The fate of the state of a failed apply. `isKept`: a part of it is among the left-over states. */
 const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "stateProblem">, isKept: boolean): string => {
   if (stateProblem === undefined) return "The tool reported that the apply failed."
   if (state !== undefined) {
@@ -59,7 +59,7 @@ const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "statePr
     : `${lost}, and nothing of it could be kept. Compare what exists with the possibly created resources, then plan again.`
 }
 
-/** The error of an unsuccessful apply: its own, or one that describes how it ended. */
+/** The error of an unsuccessful apply: its own error, or an error that describes its end. */
 export const errorOf = (
   { error, exit, ...left }: Pick<ApplyResult, "error" | "exit" | "state" | "stateProblem">,
   isKept = false

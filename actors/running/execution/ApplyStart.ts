@@ -16,9 +16,9 @@ export class ApplyStart extends Context.Service<
   ApplyStart,
   {
     /**
-     * Records durably that an agent may start the tool, or refuses it and ends the Run: nothing was changed. A repeated request
-     * is answered like the first, except after a cancel: an agent that still asks has not started its tool. Its report ends
-     * the Run in that case.
+     * Records durably that an agent may start the tool, or refuses and ends the Run, in which nothing was changed. A repeated
+     * request is answered like the first, except after a cancellation: an agent that still requests the start has not started its
+     * tool. Its report ends the Run in that case.
      */
     readonly record: (hold: RunHold) => Effect.Effect<StartAnswer, HoldLost>
     /** The reason why the control plane itself must not start the tool; the claim of the Run has recorded the start. */

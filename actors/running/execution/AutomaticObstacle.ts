@@ -10,8 +10,8 @@ import { automationRefusal } from "../../ledger/workspace/StoredWorkspace.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
- * The reason why a Run that no person started is not wanted any more, read in the caller's transaction: what turned it on may have
- * been turned off while the Run was queued or prepared. `undefined` if there is none, and for a Run that a person started.
+ * The reason why a Run that no person started should no longer run, read in the caller's transaction: its automation may have
+ * been turned off while the Run was queued or prepared. `undefined` without a reason, and for a Run that a person started.
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -68,7 +68,7 @@ export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, caps
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
-/** Applies the rule of each of these Connections. If one may not be used, that is recorded on the Run. */
+/** Applies the rule of each of these Connections. Records on the Run if a Connection may not be used. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,

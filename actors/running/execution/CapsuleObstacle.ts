@@ -15,14 +15,14 @@ import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
- * The reason why a Run must not be executed on its Capsule, read in the caller's transaction; `undefined` if there is none. An
+ * The reason why a Run must not be executed on its Capsule, read in the caller's transaction; `undefined` without a reason. An
  * apply also needs the authority, the inputs and the credentials with which its plan was reviewed.
  */
 export const makeCapsuleObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const services = yield* captureServices(ConnectionStore, SqlClient.SqlClient, StateVersions)
 
-  /** Anything that the apply's plan was made with and that is no longer available. */
+  /** Values and records of the apply's plan that are no longer available. */
   const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunRow["plan_run_id"]) {
     const lost = yield* movedInputsOf(capsule, planRunId)
     const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined

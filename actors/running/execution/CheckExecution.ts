@@ -38,7 +38,7 @@ export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** A check needs only its Run's `spec`: there is nothing else to store. */
+/** A check needs only its Run's `spec`, so nothing else is stored. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec

@@ -9,7 +9,7 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Plans made with a different tool from the one that would apply them, after an upgrade of the release or the tool. */
+/** Plans by a different tool from the one that would apply them, after an upgrade of the release or the tool. */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
@@ -28,7 +28,7 @@ export class OutdatedPlans extends Context.Service<
       const toolchain = yield* Toolchain
       const operator = yield* OperatorConfigs
 
-      /** Why a new plan is needed; determined outside a transaction, since the tool may have to be started. */
+      /** The reason why a new plan is needed; determined outside a transaction, because the tool may have to be started. */
       const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`

@@ -7,7 +7,7 @@ import type { ApplyResult } from "./ApplyResult.ts"
 /** An Output of the current state. */
 type StoredOutput = Pick<OutputRow, "name" | "sensitive" | "private_origins">
 
-/** The Outputs in a plan as its reviewers see them, and the names of those that its apply may publish. */
+/** The Outputs in a plan as shown to its reviewers, and the names of Outputs that its apply may publish. */
 interface ReviewedOutputs {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly publicOutputs: ReadonlyArray<string>

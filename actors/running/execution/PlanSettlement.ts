@@ -60,7 +60,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * What the approver of a destroy is told about the consumers of this Capsule's Outputs; consumers in other Workspaces are only
+ * The information for the approver of a destroy about consumers of this Capsule's Outputs; consumers in other Workspaces are only
  * counted.
  */
 export const dependantsWarning = (
@@ -121,7 +121,7 @@ export class PlanSettlement extends Context.Service<
         return { run, prepared: prepared.value }
       })
 
-      /** Why a computed plan must not be applied; `undefined` while everything it is based on is unchanged. */
+      /** The reason why a computed plan must not be applied; `undefined` while everything it is based on is unchanged. */
       const moved = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,

@@ -12,8 +12,8 @@ const denied = (blockedReason: string): ProviderObstacle => ({ status: "blocked_
 type Bound = Pick<ConnectionRow, "id" | "provided_name" | "provided_pool">
 
 /**
- * Why a Connection whose values stay with a pool cannot serve a Run that `pool` executes. No `pool` means that nothing is being
- * executed.
+ * The reason why a Connection with a pool's credentials cannot be used for a Run that `pool` executes. Without a `pool`, nothing
+ * is being executed.
  */
 export const poolObstacle = Effect.fnUntraced(function* (row: Bound, workspaceId: WorkspaceId, pool?: string) {
   const providedBy = providedOf(row)
@@ -32,8 +32,8 @@ interface Used {
 }
 
 /**
- * Two configurations of one provider with different credentials receive them as provider arguments, which end up in the plan
- * file: that file would carry a pool's credentials to the control plane.
+ * Two configurations of one provider with different credentials receive them as provider arguments in the plan file, which would
+ * carry a pool's credentials to the control plane.
  */
 export const withoutArguments = (
   resolutions: ReadonlyArray<ProviderResolution>,

@@ -7,16 +7,16 @@ import { ResolvedDeliveries } from "../../inputs/delivery/DeliverySidecar.ts"
 import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
 
 /*
- * What the preparation of each kind of execution stores for its settlement. Everything else the settlement needs is already in
- * rows: the authority in the Run, the configuration under its id, secrets where they are sealed. Never put a secret in here.
+ * The data that each kind of preparation stores for its settlement. All other data for the settlement is already in rows: the
+ * authority in the Run, the configuration under its id, secrets in their sealed places. Never put a secret into these schemas.
  */
 
 /**
  * A plan or destroy plan.
  *
  * - `place`: determines which of the operator's base configurations applies
- * - `consumed`: which Outputs of other Capsules it was given, by their StateVersions
- * - `deliveries`: what the host delivers; pinned when the plan is parked
+ * - `consumed`: the Outputs of other Capsules that it received, by their StateVersions
+ * - `deliveries`: the host's values; pinned when the plan is parked
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,

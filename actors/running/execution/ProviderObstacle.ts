@@ -5,7 +5,7 @@ import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
 import { credentialFreeProviders } from "../../inputs/connection/CredentialRecipes.ts"
 
-/** Why a requirement is not satisfied. */
+/** The reason why a requirement is not satisfied. */
 export interface ProviderObstacle {
   readonly status: Exclude<ProviderResolution["status"], "resolved_provider_connection">
   readonly blockedReason: string
@@ -20,8 +20,8 @@ const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
   childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
 
 /**
- * Why the operator does not allow the provider, or why the bound Connection may not serve it at that time; `undefined` if nothing
- * prevents it. Use rules are checked afterwards, for the starter and the place.
+ * The reason why the operator does not allow the provider, or why the bound Connection may not be used at that time; `undefined`
+ * if nothing prevents it. Use rules are checked afterwards, for the starter and the place.
  */
 export const providerObstacle = (
   requirement: ProviderRequirement,

@@ -10,7 +10,7 @@ import { type ConnectionRow, NamesJson } from "../../inputs/connection/Connectio
 import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
-/** The authority to use the Connections, and where they are used. */
+/** The authority to use the Connections, and the place of their use. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite
@@ -19,7 +19,7 @@ export interface ProviderUse {
 }
 
 /**
- * How a configuration's bindings satisfy a module's requirements; reads no secret. Without a `use`, nothing is started, so no
+ * Resolves a module's requirements from a configuration's bindings; reads no secret. Without a `use`, nothing is started, so no
  * rule is applied.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (

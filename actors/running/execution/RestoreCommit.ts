@@ -47,7 +47,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
 
   const impossible = (run: RunRow) => Effect.die(new Error(`The Capsule of ${run.id} moved inside its transaction`))
 
-  /** The archived configuration, derived again if another one is current; the epoch changes with it. */
+  /** The archived configuration, derived again if another configuration is current; the epoch changes with it. */
   const configured = Effect.fnUntraced(function* ({ capsule, run, target }: Reviewed) {
     const { bindings, config, values } = target.config
     if (config.row.id === capsule.install_config_id) return capsule

@@ -26,7 +26,7 @@ const moved =
   "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
 
 /**
- * Restores a Capsule from a backup in two Runs: one that is reviewed, and one that carries out what was reviewed. Neither executes a
+ * Restores a Capsule from a backup in two Runs: the first is reviewed, and the second carries out the review. Neither executes a
  * module, and each writes in one transaction, so both may be executed again after a crash.
  */
 export const makeRestoreExecution = Effect.gen(function* () {
@@ -48,7 +48,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     return run ?? (yield* holdLost(hold))
   })
 
-  /** What the backup contains, read before the transaction of the review or of the restore. */
+  /** The contents of the backup, read before the transaction of the review or of the restore. */
   const archivedOf = Effect.fnUntraced(function* (run: RunRow) {
     const review = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
     if (review === undefined || run.capsule_id === null)

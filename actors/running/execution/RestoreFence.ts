@@ -13,7 +13,7 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** What a restore revoked, because it is unknown what happened to it after the backup. */
+/** The authority that a restore revoked, because its fate after the backup is unknown. */
 export interface RestoreFence {
   /** Plans that were waiting for approval, or were approved but not yet applied. */
   readonly plans: number
@@ -32,8 +32,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Removes the authority to apply from a restored database: it does not contain the applies between the backup and the restore,
- * and they would be repeated.
+ * Removes the authority to apply from a restored database, which does not contain the applies between the backup and the restore,
+ * so that they are not repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Anything the plan creates may exist: there is neither a journal nor a state to show it. */
+  /** Everything the plan creates may exist, because no journal or state shows it. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])

@@ -131,10 +131,7 @@ const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | 
   resourceCount: row.resource_count
 })
 
-/**
- * What a backup contains about a Capsule. Unpacking and reading it take a while, so they happen before the transaction that needs
- * them.
- */
+/** A backup's contents for a Capsule. Unpacking and reading take a while, so they happen before the transaction that needs them. */
 export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleId, backupId: BackupId) {
   const backups = yield* BackupStore
   const states = yield* StateVersions
@@ -158,8 +155,8 @@ export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleI
 export type ArchivedIn = Effect.Success<ReturnType<typeof archivedIn>>
 
 /**
- * What restoring a backup would change about the current Capsule, in the caller's transaction. Review and commit both derive it,
- * and the digest shows whether the results are the same.
+ * The changes that restoring a backup would make to the current Capsule, in the caller's transaction. Review and commit both
+ * derive them, and the digest proves that the results are the same.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (
   capsule: GuardedCapsuleRow,

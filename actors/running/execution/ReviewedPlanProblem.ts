@@ -2,7 +2,7 @@ import { Result } from "effect"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** Why an apply does not execute the plan that was reviewed. */
+/** The reason why an apply does not execute the reviewed plan. */
 export interface PlanRefusal {
   readonly code: "plan_not_usable" | "superseded" | "tool_changed"
   readonly message: string
@@ -12,7 +12,7 @@ const refused = (code: PlanRefusal["code"], message: string) => Result.fail<Plan
 
 type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
-/** Why a plan made by a different tool is not applied: only the tool that made a plan reads it as it was reviewed. */
+/** The reason why a plan by a different tool is not applied: only the tool that created a plan reads it as it was reviewed. */
 export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
   if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
   const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
@@ -21,7 +21,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** What has changed in the operator's base configuration since the plan was made. */
+  /** The changes in the operator's base configuration since the plan. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
@@ -50,7 +50,7 @@ export const reviewedPlan = <Plan extends ApprovedColumns>(
   )
 }
 
-/** What was saved with the plan, if all of it still exists. `hasBuild`: whether the archive of its source build exists. */
+/** The saved parts of the plan, if all of them still exist. `hasBuild`: true if the archive of its source build exists. */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

@@ -14,7 +14,7 @@ import { ReviewedRefsJson, type SourceRow } from "../../ledger/source/SourceRow.
 
 const Given = rowShape({ id: Schema.String })
 
-/** Whether this person gave the values of the configuration in the install plan of the Capsule. */
+/** True if this person entered the values of the configuration in the install plan of the Capsule. */
 const gave = Effect.fnUntraced(function* (
   capsule: Pick<CapsuleRow, "id">,
   configId: InstallConfigId,
@@ -79,8 +79,8 @@ const refusal = ({ source, site, starter }: RefStart, kinds: ReadonlyArray<Priva
 }
 
 /**
- * Judges the private data that code would receive. `undefined` if the ref is reviewed or receives nothing private. Fails with a
- * `permission_denied` that names the ref, the data and the remedy. Connections alone are judged by their own rules.
+ * Decides about the private data that code would receive. `undefined` if the ref is reviewed or receives nothing private. Fails
+ * with a `permission_denied` that contains the ref, the data and the remedy. Connections alone are decided by their own rules.
  */
 const judged = Effect.fnUntraced(function* <R>(
   start: RefStart,

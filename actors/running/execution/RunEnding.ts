@@ -17,7 +17,7 @@ export const failRun = ({ lifecycle, handover }: Services, run: RunRow, error: R
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that was asked to stop and changed nothing; in the caller's transaction. */
+/** Ends a running Run with a stop request that changed nothing; in the caller's transaction. */
 export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, evidence?: RunEvidence) =>
   Effect.gen(function* () {
     yield* lifecycle.cancel(holdOf(run), evidence)

@@ -4,10 +4,10 @@ import type { RunType } from "../../../schema/records/Run.ts"
 import type { HoldLost, StopRequested } from "../../ledger/run/RunHold.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** What an execution can use while its Run is running. */
+/** The services for an execution while its Run is running. */
 export interface RunControl {
   readonly sink: RunSink
-  /** Completes when the Run is asked to stop. */
+  /** Completes when a stop of the Run is requested. */
   readonly cancelRequested: Effect.Effect<void>
   /** The folder for this attempt: absolute path, does not exist yet, removed once the Run is settled. */
   readonly runFolder: string
@@ -16,8 +16,8 @@ export interface RunControl {
 }
 
 /**
- * Executes one claimed Run and settles it. Every outcome is recorded on the Run; it fails only if it has lost the Run, after
- * which it writes nothing, or if the Run was asked to stop, in which case the executor ends it.
+ * Executes one claimed Run and settles it. Every outcome is recorded on the Run; the execution fails only if it has lost the Run,
+ * after which it writes nothing, or if a stop was requested, in which case the executor ends it.
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost | StopRequested>
 

@@ -39,10 +39,10 @@ const defectOf = (cause: Cause.Cause<never>) => {
 /** Events about resources; the runner keeps the ones recovery needs in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** How an execution ended. `unreadable`: what it left behind could not be read. `lost`: it had lost the Run. */
+/** The end of an execution. `unreadable`: its remains could not be read. `lost`: it had lost the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
-/** How long to wait before retrying to record how a Run ended. */
+/** The wait before another attempt to record the end of a Run. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
@@ -174,7 +174,7 @@ export class RunExecutor extends Context.Service<
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // It may contain a state: it is removed now or, at the latest, at the next startup.
+        // The folder may contain a state: it is removed now or, at the latest, at the next startup.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 

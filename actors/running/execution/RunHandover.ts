@@ -19,13 +19,13 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 export const RunFollowDueRow = table("run_follow_due", { run_id: RunId })
 
 /**
- * Makes known to a Run's coordinator and to its Capsule's lane that the Run is over. Called inside the transaction that ends the
- * Run: it sets marks, and what they ask for is done after the commit (design, section 3).
+ * Reports the end of a Run to its coordinator and to its Capsule's lane. Called in the transaction that ends the Run: it sets
+ * marks, and their work is done after the commit (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step; a Source that was only to be kept if it was read may be removed. */
+    /** The coordinator takes its next step; a Source that exists only for a first sync may be removed. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** A plan is waiting for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
@@ -34,10 +34,10 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
-      /** What started the look that found the snapshot. */
+      /** The trigger of the check that found the snapshot. */
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** The Run has been followed by its Capsule: its mark goes. */
+    /** The Capsule has followed the Run, so its mark is cleared. */
     readonly followed: (runId: RunId) => Effect.Effect<void>
     /** The Runs of a coordinator have been followed: their marks go. */
     readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
@@ -61,7 +61,7 @@ export class RunHandover extends Context.Service<
           if (run.coordinator_id !== null) return yield* follow(run.id)
           const sourceId = removableBy(run)
           if (sourceId === undefined) return
-          // The Source's actor reads whether the Source has been read: `run` is the row as it was before the Run ended.
+          // The Source's actor checks if the Source has been read: `run` is the row before the end of the Run.
           yield* sources.setUnreadDue(sourceId, run.id)
           yield* sql.afterCommit(wake)
         }),

@@ -27,7 +27,7 @@ import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
-/** How each requirement of the module is met, and the secrets if all of them are. */
+/** The resolution of each requirement of the module, and the secrets if all are met. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
@@ -81,7 +81,7 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
-    /** Like the above, but never refuses: inputs without a value are left out. */
+    /** Like the above, but never refuses: inputs without a value are omitted. */
     readonly known: (
       capsule: CapsuleRow,
       config: LoadedInstallConfig,
@@ -107,7 +107,7 @@ export class RunInputs extends Context.Service<
         StateVersions
       )
 
-      // One transaction: either the values read belong to the recorded version, or a rotation comes after both.
+      // One transaction: either the read values belong to the recorded version, or a rotation follows both.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,

@@ -25,7 +25,7 @@ export const RunPlanRow = table("run_plans", {
   consumed_outputs: Schema.NullOr(Schema.String),
   /** Marks of the agent's own credentials used by the plan. `null` if it used none, or if its agent reported no marks. */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
-  /** The version of the secret rule under which the plan was made. */
+  /** The version of the secret rule of the plan. */
   secret_rule: Schema.NullOr(Schema.Int)
 })
 
@@ -145,7 +145,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // An older plan does not know everything that the rule now hides, or has shown it to reviewers: a new plan is needed.
+          // An older plan lacks secrets that the rule now hides, or has shown them to reviewers: a new plan is needed.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)

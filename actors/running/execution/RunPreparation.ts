@@ -56,14 +56,14 @@ import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
-/** Whether the module may configure its own state backend. */
+/** True if the module may configure its own state backend. */
 export const configuresState = ({ findings }: Pick<ScannedModule, "findings">): boolean =>
   findings.some(({ code }) => stateFindings.has(code))
 
 const isSelfContained = (scan: Pick<ScannedModule, "findings" | "providerPackages">) =>
   scan.providerPackages.length === 0 && !configuresState(scan)
 
-/** What plans, drift checks and applies have in common. `run` is the row with its current authority. */
+/** The common part of plans, drift checks and applies. `run` is the row with its current authority. */
 export interface PreparedRun {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -199,7 +199,7 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        // A plan is made under the operator's current policy; an apply runs under the policy its plan was reviewed under.
+        // A plan uses the operator's current policy; an apply uses the policy of its plan's review.
         const followed =
           run.type === "plan" || run.type === "destroy_plan"
             ? yield* succession
@@ -291,7 +291,7 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Renew before the values are read: a server may be slow, and no transaction may wait for one.
+        // Renews tokens before the values are read, because a server may be slow, and no transaction may wait for a server.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
@@ -306,7 +306,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // Check first whether it may be used at all: the reason for a refusal is more informative than its current status.
+        // The permission is checked first, because its refusal is more informative than the Connection's current status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

@@ -17,7 +17,7 @@ import {
 import { makeAgentMachine } from "./AgentMachine.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
-/** Which profile executes a Run, and with which tool. */
+/** The profile and the tool that execute a Run. */
 export const makeRunProfiles = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const toolchain = yield* Toolchain

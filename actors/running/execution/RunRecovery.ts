@@ -28,7 +28,7 @@ const interrupted = {
 
 /**
  * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing is
- * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
+ * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are not changed.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/running/execution/RunRecovery"
@@ -58,7 +58,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
               })
         )
 
-      /** Returns whether the folder of the Run may be removed. */
+      /** Returns true if the folder of the Run may be removed. */
       const settle = Effect.fnUntraced(function* (run: RunRow) {
         if (!isApply(run.type)) return yield* Effect.as(requeueOnce(run), true)
         const left = yield* folders.leftBy(holdOf(run))

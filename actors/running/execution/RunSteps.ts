@@ -7,7 +7,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
 import { RunEvidence } from "../../../schema/records/Run.ts"
 
-/** Why a Run cannot start. `superseded` when its authority has changed. */
+/** The reason why a Run cannot start. `superseded` if its authority has changed. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
   code: Schema.String,
   message: Schema.String,
@@ -21,8 +21,8 @@ export const blocked = (code: string, message: string, evidence: RunEvidence = {
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
- * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that a Run can be settled by
- * a different process from the one that prepared it.
+ * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that another process can
+ * settle a Run.
  *
  * - `prepare`: reads the authority, stores what settlement needs in one row, and returns the job. The job contains secrets and is
  *   not stored.

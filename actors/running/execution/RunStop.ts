@@ -10,12 +10,12 @@ import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { cancelRun } from "./RunEnding.ts"
 
-/** When to repeat a scheduled check that was stopped in favour of another Run. */
+/** The time after which a scheduled check is repeated that was stopped in favour of another Run. */
 const afterPreemption: Duration.Input = "15 minutes"
 
 /**
- * Whether a stopped check is repeated soon: a scheduled one that was stopped in favour of another Run does not wait for its whole
- * interval.
+ * True if a stopped check is repeated soon: a scheduled check that was stopped in favour of another Run does not wait for its
+ * whole interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === preemptedReason
@@ -30,7 +30,7 @@ export const scheduleAgain = Effect.fnUntraced(function* (
   yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
 })
 
-/** Ends Runs that were asked to stop before their result was committed. */
+/** Ends Runs with a stop request before their result was committed. */
 export const makeRunStop = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -49,7 +49,7 @@ export const makeRunStop = Effect.gen(function* () {
       yield* cancelRun(ending, run, evidence)
       yield* scheduleAgain(capsules, run)
     }, transaction(sql)),
-    /** Returns a Run that changed nothing to the queue, or ends it if it was asked to stop; in the caller's transaction. */
+    /** Returns a Run that changed nothing to the queue, or ends it if a stop was requested; in the caller's transaction. */
     requeued: Effect.fnUntraced(function* (hold: RunHold, reason: string, options: { readonly counts: boolean }) {
       const run = yield* held(hold)
       if (run.cancel_requested_at === null) return yield* lifecycle.requeue(hold, reason, options)

@@ -12,8 +12,8 @@ import { blocked, type RunBlocked } from "./RunSteps.ts"
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**
- * The reason why the tool of an apply must not be started now, read in the caller's transaction; `undefined` if there is none.
- * The preparation has read the same, but its records may have changed while files were fetched and processes were set up.
+ * The reason why the tool of an apply must not be started now, read in the caller's transaction; `undefined` without a reason.
+ * The preparation has checked the same, but records may have changed while files were fetched and processes were set up.
  */
 export const makeStartObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

@@ -82,7 +82,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** Working out how a commit affects Capsules with a path filter involves reading files, so it is done before the lane moves. */
+  /** Determining the effect of a commit on Capsules with a path filter reads files, so it happens before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -146,7 +146,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot names the Run that took it, and that Run must be kept even if a later sync was faster.
+    // A snapshot refers to the Run that took it, and that Run must be kept even if a later sync was faster.
     const isNews =
       rejudged ||
       !reused ||
@@ -181,7 +181,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   })
 
-  /** Settles a sync in one transaction, unless it may not act any more: then it ends there. */
+  /** Settles a sync in one transaction, unless it may no longer take effect: then it ends without effect. */
   const settled = Effect.fnUntraced(function* (run: RunRow, settle: Effect.Effect<void, HoldLost | StopRequested>) {
     const reason = yield* unwanted(run)
     yield* reason === undefined ? settle : stopped(run, reason)
@@ -206,7 +206,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   })
 
-  /** What a failed fetch means for the lane; a failure at a revision plan's ref does not concern the Source. */
+  /** Maps a fetch failure to the lane's error. Failures at a revision plan's ref do not affect the Source. */
   const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
     if (run.source_id === null || run.coordinator_id !== null || error.ofRequest) return false
     const isNews = yield* lanes.failed(run.source_id, lane, error, lookedAt)
@@ -219,14 +219,19 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* failRun({ lifecycle, handover }, run, { code: error.code, message: error.message })
   })
 
-  /** Records another lane unless the sync was asked to stop, or may not act any more; both are read in the same transaction. */
+  /**
+   * Records another lane unless a stop was requested, or the sync may no longer take effect; both are read in the same
+   * transaction.
+   */
   const whileWanted = <A>(run: RunRow, settle: Effect.Effect<A>) =>
     Effect.gen(function* () {
       yield* lifecycle.proceed(holdOf(run))
       if ((yield* unwanted(run)) === undefined) yield* settle
     }).pipe(transaction(sql))
 
-  /** The other lanes in use, if a person asked for the whole Source. Failures there are recorded as those lanes' own errors. */
+  /**
+   * Syncs the other lanes in use, if a person requested the whole Source. Their failures are recorded as those lanes' own errors.
+   */
   const lookAtOthers = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,

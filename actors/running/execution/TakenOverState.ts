@@ -10,7 +10,9 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
-/** Why the Run's tool is too old for an adopted state; checked here because the tool has only just become known. */
+/**
+ * The reason why the Run's tool is too old for an adopted state; checked in this step because the tool has just been determined.
+ */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
   const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
@@ -26,7 +28,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** What the reviewer of a plan on an adopted state needs to know: nothing has been applied to it yet. */
+/** A warning for the reviewer of a plan on an adopted state: nothing has been applied to it yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">

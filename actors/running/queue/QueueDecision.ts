@@ -1,13 +1,13 @@
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The places in one pool: the total, and how many one Workspace may hold. */
+/** The places in one pool: the total, and the maximum of one Workspace. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
 }
 
-/** The control plane's places. The agents of a pool count their own places, and ask only when a place is free. */
+/** The control plane's places. The agents of a pool count their own places, and request Runs only when a place is free. */
 export interface QueueLimits {
   readonly runs: PoolLimits
   readonly builds: PoolLimits
@@ -19,8 +19,8 @@ const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /**
- * What the decision needs to know about a Run. `capsuleLine` is absent if the Run may execute at the same time as other Runs of
- * its Capsule.
+ * The facts about a Run that the decision needs. `capsuleLine` is absent if the Run may run in parallel with other Runs of its
+ * Capsule.
  */
 interface Standing {
   readonly id: RunId
@@ -33,7 +33,7 @@ export interface RunningRun extends Standing {
   readonly startedAt: string
   /** The agent that is executing the Run, in a pool of agents. */
   readonly owner?: string | undefined
-  /** For scheduled drift checks: whether the Run has already been asked to stop. */
+  /** For scheduled drift checks: true if a stop of the Run has already been requested. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
@@ -61,7 +61,7 @@ export interface Place {
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
-  /** How agents affect the position, as a sentence. */
+  /** The effect of agents on the position, as a sentence. */
   readonly sentence?: string
   /** With `no_agent`. */
   readonly missing?: ReadonlyArray<MissingAgentProperty>
@@ -116,7 +116,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** What prevents a Run from starting when it is not waiting for its Capsule; order does not matter. */
+/** The obstacle that prevents a Run from starting when it is not waiting for its Capsule, regardless of the order. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -126,22 +126,22 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last place, in the pool and in the Workspace, is kept free for people's requests.
+  // The last place, in the pool and in the Workspace, is reserved for people's requests.
   if (!run.isDriftCheck) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
 }
 
-/** Where a person's Run is waiting although its Capsule does not block it. */
+/** The pool and Workspace of a person's Run that waits although its Capsule does not block it. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
 }
 
 /**
- * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
- * and none where a check is already stopping.
+ * The scheduled drift checks that must stop to make room for people's requests: the latest checks, one for each waiting
+ * Workspace, and none if a check is already stopping.
  */
 export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -182,10 +182,10 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and the position of every other Run. At most one Run in a Capsule's queue is active, in order of
- * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who made the requests: the one whose last Run
- * started longest ago goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one Run before it,
- * and a Run that cannot get a place blocks nobody. Drift checks come after people's requests.
+ * The next Run, and the position of every other Run. At most one Run in a Capsule's queue is active, in order of arrival. Within
+ * a pool, Workspaces take turns, and within a Workspace, the people who made the requests: whoever's last Run started longest ago
+ * goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one Run before it, and a Run that cannot
+ * get a place blocks nobody. Drift checks come after people's requests.
  *
  * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next yields the same
  * `next`, and the Runs of one Workspace yield the same positions for them.

@@ -6,7 +6,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
-/** When each Workspace, and each subject in it, last started a Run. The empty subject represents the service. */
+/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject represents the service. */
 export const RunTurnRow = table(
   "run_turns",
   { turn: Schema.Int, slot_pool: Schema.String, workspace_id: WorkspaceId, subject: Schema.String },
@@ -46,15 +46,15 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** How many of a Workspace's waiting Runs are compared with what the agents of a pool can execute. */
+/** Number of a Workspace's waiting Runs that are compared with the abilities of a pool's agents. */
 const mostAsked = 10
 
-/** How many of a person's Runs an agent may skip because it lacks what they need. */
+/** Number of a person's Runs that an agent may skip because it lacks a requirement. */
 const mostOfPerson = 50
 
 /**
- * Which queued Runs can start on the control plane: no applies while agents may be executing applies unknown to a restored
- * server.
+ * The queued Runs that can start on the control plane: no applies while agents may be executing applies that a restored server
+ * lacks.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
@@ -66,7 +66,7 @@ const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
 
 /**
  * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
- * soonest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
+ * soonest. Each step of a recursion is one index lookup: the next Workspace with a claimable Run, the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
@@ -123,8 +123,8 @@ export class QueueRows extends Context.Service<
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
      * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
-     * soonest. Reads one Workspace more than there are places: since only a Workspace that is executing a Run can be at its
-     * limit, the next Run is among them.
+     * soonest. Reads one Workspace more than there are places: only a Workspace that is executing a Run can be at its limit, so
+     * the next Run is among them.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
@@ -132,13 +132,13 @@ export class QueueRows extends Context.Service<
      * very first may need something that the asking agent lacks.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Where people's Runs are waiting for a place. */
+    /** The places where people's Runs are waiting. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
     /** People's Runs that are waiting for agents of a pool assigned to their Workspace: the first few of each Workspace. */
     readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** How many Runs a Workspace has queued, counted up to `most`. */
+    /** Number of Runs that a Workspace has queued, counted up to `most`. */
     readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
     /** Records the turn of a Workspace and one of its people, in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>

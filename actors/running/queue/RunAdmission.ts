@@ -4,15 +4,15 @@ import type { NewRun } from "../../ledger/run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
-/** How long a client should wait before retrying. */
+/** The time that a client should wait before its next attempt. */
 const retryAfterSeconds = 30
 
 /** The share of a Workspace's queue that is reserved for people's requests. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
- * Whether a Workspace may queue one more Run. Checked in the transaction that writes the Run, before anything is written. Only
- * new work is checked: a coordinator's subsequent Runs, and the apply of an automatic plan, were admitted with the first Run.
+ * Decides if a Workspace may queue one more Run. Checked in the transaction that writes the Run, before anything is written. Only
+ * new work is checked: a coordinator's later Runs, and the apply of an automatic plan, were admitted with the first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,

@@ -35,8 +35,8 @@ const standing = (run: ListedRunRow): QueuedRun => ({
 })
 
 /**
- * Which Run is next, and the positions of the others: `decide` determines both from the rows. A Capsule has at most one active
- * Run that reads or changes its infrastructure; Workspaces, and the people within one, take turns.
+ * The next Run, and the positions of the others: `decide` determines both from the rows. A Capsule has at most one active Run
+ * that reads or changes its infrastructure; Workspaces, and the people within one, take turns.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
@@ -82,9 +82,7 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /**
-       * Makes room in pools where only an agent knows how many places it has, and where not every agent can execute every Run.
-       */
+      /** Makes room in pools whose places only the agents count, and in which not every agent can execute every Run. */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
           scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
@@ -161,7 +159,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // The queue may be over its limit if the limit has been lowered: the rest comes after what has been read.
+          // The queue may exceed its limit if the limit has been lowered: the rest follows the read part.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

@@ -7,8 +7,8 @@ import { transaction } from "../../base/database/Transaction.ts"
 const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
- * The updates whose next step may be due. Looking for them after each commit would add 5% to the time of every command of the
- * service, so this is done only while an update is open.
+ * The updates whose next step may be due. Looking for them after each commit would add 5% to the time of every command, so it
+ * happens only while an update is open.
  *
  * - `opening`: runs an effect that may open an update, in a transaction, which must be the outermost one
  * - `due`: oldest first; reads nothing if no update was open at the last check and `opening` has not been called since

@@ -58,7 +58,7 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that is not waiting for another one will advance soon, unless it is held.
+  // A member that is not waiting for another member will advance soon, unless the group is on hold.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 

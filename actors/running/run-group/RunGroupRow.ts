@@ -12,7 +12,7 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: when all of its parts had ended. It stays open while a failed Capsule may be planned again. */
+    /** For an update: the time at which all of its parts had ended. It stays open while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
     /** JSON; the person on whose behalf the later waves are planned. */
     started_by: Schema.NullOr(Schema.String),
@@ -20,7 +20,7 @@ export const RunGroupRow = table(
     cancelled_by: Schema.NullOr(Schema.String),
     cancel_reason: Schema.NullOr(Schema.String),
     replaced_by: Schema.NullOr(RunGroupId),
-    /** Why the next wave is not planned although it could be. */
+    /** The reason why the next wave is not planned although it could be. */
     held_reason: Schema.NullOr(Schema.String),
     held_by_pause: Flag,
     moved: Schema.Int,
@@ -42,8 +42,8 @@ export const RunGroupMemberRow = table("run_group_members", {
 export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>
 
 /**
- * The open update that a person's plan belongs to: one in which the Capsule failed, and which continues with this plan. There is
- * none while the Capsule is still waiting for its turn, since it will be planned then.
+ * The open update of a person's plan: an update in which the Capsule failed, and which continues with this plan. `undefined`
+ * while the Capsule is still waiting for its turn, because it will be planned then.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

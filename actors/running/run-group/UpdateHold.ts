@@ -13,7 +13,7 @@ export const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 export const starterOf = (group: RunGroupRow) =>
   group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-/** Why the later waves of a group are not planned now. */
+/** The reason why the later waves of a group are not planned now. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean
@@ -43,8 +43,8 @@ export const holdOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Why no plan of this group may be created, in the transaction that would create it; `undefined` while nothing prevents it.
- * `automatic`: no person has just asked for it.
+ * The reason why no plan of this group may be created, in the transaction that would create it; `undefined` if nothing prevents
+ * it. `automatic`: no person has just requested it.
  */
 export const updateRefusal = Effect.fn("RunGroups.updateRefusal")(function* (id: RunGroupId, automatic: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -36,8 +36,8 @@ const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): Read
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
- * What comes next for each Capsule of an update: a consumer is planned once all of its producers have been applied or left out,
- * and only if it is behind at that point. A failed one delays only its consumers.
+ * The next step for each Capsule of an update: a consumer is planned once all of its producers have been applied or left out, and
+ * only if it is behind at that point. A failed Capsule delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -57,7 +57,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, starting at 1: one later than its last producer. */
+/** The wave of each Capsule, starting at 1: the wave after its last producer. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
@@ -97,7 +97,7 @@ export const membersOf = (
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
 /**
- * The state of a wave, derived from its members' states: active ones take precedence, then those that need a person, then
+ * The state of a wave, derived from its members' states: active members take precedence, then members that need a person, then
  * failures.
  */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {

@@ -23,13 +23,13 @@ import { LogRemoval } from "../../ledger/run/LogRemoval.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { StateUploads } from "../../ledger/state/StateUploads.ts"
 
-/** How often the service cleans up. */
+/** The interval of the service's cleanup. */
 const interval: Duration.Input = "1 minute"
 
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Expires plans that were not applied in time: reviewable ones, and approved ones that were never used. */
+/** Expires plans that were not applied in time: reviewable plans, and approved plans that were never used. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -71,7 +71,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("forget agents", (yield* GoneAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
-  // Done last: after months there may be much to do, and nothing is waiting for it.
+  // Last, because after months there may be much to do, and nothing is waiting for it.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)
@@ -83,7 +83,7 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
-/** When cleanup runs. A host that triggers it manually, such as a test, provides its own schedule. */
+/** The schedule of the cleanup. A host that triggers it manually, such as a test, provides its own schedule. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })

@@ -46,7 +46,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Whether anything is pending; nearly free if nothing has ever been restored. Read through `sql`. */
+/** True if anything is pending; nearly free if nothing has ever been restored. Read through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -79,7 +79,7 @@ export const holdRestored = Effect.gen(function* () {
 
 /**
  * The operator's review after a restore. A membership, Connection, share, agent or pool permission that ended after the backup
- * would be valid again; each stays suspended until it is confirmed here.
+ * would be valid again; each is suspended until the operator confirms it.
  */
 export class RestoreReview extends Context.Service<
   RestoreReview,
@@ -88,8 +88,8 @@ export class RestoreReview extends Context.Service<
     /** Approval rules and teams take effect again immediately: nobody can act under them until a membership is confirmed. */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the named records, or all that are waiting, and returns them. One transaction: if any id is not
-     * waiting, it fails with `not_found` and changes nothing.
+     * Confirms or removes the given records, or all waiting records, and returns them. One transaction: if any id is not waiting,
+     * it fails with `not_found` and changes nothing.
      */
     readonly decide: (
       decision: ReviewDecision,

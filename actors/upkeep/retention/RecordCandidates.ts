@@ -35,7 +35,7 @@ const Size = rowShape({
 })
 export type RecordSize = RowOf<typeof Size.columns>
 
-/** What may be removed for one kind and Workspace. */
+/** The removable records of one kind and Workspace. */
 export interface RemovableRecords {
   readonly kind: RetainedKindName
   readonly workspaceId: WorkspaceId
@@ -46,13 +46,13 @@ export interface RemovableRecords {
 export interface Candidates {
   /** The records that may be removed. */
   readonly ids: ReadonlyArray<RecordId>
-  /** How many are kept, by reason. */
+  /** Number of kept records, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
-  /** Where the next batch begins; absent after the last batch. */
+  /** The start of the next batch; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
 
-/** Why the record `r` is kept; `NULL` if it may be removed. */
+/** The reason why the record `r` is kept; `NULL` if it may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
@@ -89,7 +89,7 @@ const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** The given records that may still be removed, in the same order, with the sizes of what is removed with them. */
+/** The given records that may still be removed, in the same order, with the sizes of their removal. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -12,15 +12,13 @@ const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** What a step removed, and whether nothing is left of the records it was given. */
+/** The records that a step removed; also reports if nothing of the given records is left. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean
 }
 
-/**
- * The first few records, which one transaction removes together with their parts; a record with more parts is removed on its own.
- */
+/** The first few records, which one transaction removes together with their parts; a record with more parts is removed alone. */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0

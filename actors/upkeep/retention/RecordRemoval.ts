@@ -15,7 +15,7 @@ import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** What the current pass has removed so far. */
+/** The removals of the current pass so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,
@@ -69,11 +69,13 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
-    /** What would be removed now, by kind and Workspace, and what would be kept, by kind and reason. */
+    /**
+     * The records that a removal would remove now, by kind and Workspace, and the records that it would keep, by kind and reason.
+     */
     readonly survey: Effect.Effect<RecordSurvey>
-    /** Removes everything that may be removed, and returns what was removed by kind and Workspace. */
+    /** Removes all removable records, and returns them by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
-    /** Removes some of what may be removed, for the background cleanup. */
+    /** Removes some removable records, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/upkeep/retention/RecordRemoval") {
@@ -101,7 +103,7 @@ export class RecordRemoval extends Context.Service<
         }
       })
 
-      /** Writes an audit event for each Workspace covering everything that was counted. */
+      /** Writes an audit event for each Workspace with all counts. */
       const conclude = Effect.gen(function* () {
         const tallies = yield* TallyRow.rows(sql)`SELECT * FROM retention_tallies ORDER BY workspace_id, kind`
         for (const [workspaceId, of] of Map.groupBy(tallies, ({ workspace_id }) => workspace_id)) {
@@ -119,7 +121,7 @@ export class RecordRemoval extends Context.Service<
         yield* sql`DELETE FROM retention_tallies`
       }).pipe(transaction(sql), Effect.withSpan("RecordRemoval.conclude"))
 
-      /** What one step removed; `undefined` when the pass is over. */
+      /** The removals of one step; `undefined` if the pass is over. */
       const step = Effect.fnUntraced(function* (
         pass: Pass
       ): Effect.fn.Return<ReadonlyArray<RemovableRecords> | undefined> {
@@ -187,7 +189,7 @@ export class RecordRemoval extends Context.Service<
 
       const removeAll = Effect.gen(function* () {
         const removed: Array<RemovableRecords> = []
-        // A reference to a record may have been removed after the record was examined.
+        // A reference to a record may have been removed after the record's examination.
         for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
         yield* end
         return inTotal(removed)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../../schema/records/Retention.ts"
 
-/** Why a record is kept although its period has expired. */
+/** Reasons for keeping a record although its period has expired. */
 export const NeedReason = Schema.Literals([
   "open",
   "open_plan",
@@ -29,7 +29,7 @@ export const NeedReason = Schema.Literals([
 ])
 export type NeedReason = typeof NeedReason.Type
 
-/** What keeps a record, as an SQL condition on it; its alias is `r`. */
+/** A reason for keeping a record, as an SQL condition on it; its alias is `r`. */
 export interface Need {
   readonly reason: NeedReason
   readonly when: string
@@ -50,7 +50,7 @@ export interface Part {
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
-  /** SQL: whether the row `p` belongs to the record `r`. */
+  /** SQL: true if the row `p` belongs to the record `r`. */
   readonly when: string
 }
 
@@ -60,7 +60,7 @@ export interface SharedPart {
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
-  /** Whether the record itself is kept, and only its parts are removed. */
+  /** True if the record itself is kept, and only its parts are removed. */
   readonly staysItself?: boolean
   /** The column with the start of its period. */
   readonly since: string

@@ -6,7 +6,7 @@ import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
 import { owesEvidence } from "../../ledger/run/OwedEvidence.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
-/** StateVersions of an existing Capsule that are kept for a rollback, however old they are. */
+/** StateVersions of an existing Capsule that are kept for a rollback, regardless of age. */
 const rollbackTargets = 10
 
 const need = (reason: NeedReason, when: string): Need => ({ reason, when })
@@ -135,7 +135,7 @@ const stateNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** What needs a snapshot, as SQL over `id`, its id, and `source`, the id of its Source. */
+/** The records that need a snapshot, as SQL over `id`, its id, and `source`, the id of its Source. */
 const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
   need(
     "living_capsule",
@@ -176,7 +176,7 @@ const coordinatorNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** Reasons to keep an auto-update decision: without the last one, the same commit would be decided on again. */
+/** Reasons to keep an auto-update decision: without the last decision, svc would decide on the same commit again. */
 const decisionNeeds: ReadonlyArray<Need> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
@@ -236,7 +236,7 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "interface_intents", of: "run_id", key: ["id"], bytes: bytesOf("message") }
 ]
 
-/** Every kind, in the order of removal: a record that refers to another one is removed first. */
+/** Every kind, in the order of removal: a record that refers to another record is removed first. */
 export const retainedKinds: ReadonlyArray<RetainedKind> = [
   {
     name: "plan_files",

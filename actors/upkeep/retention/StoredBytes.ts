@@ -8,7 +8,7 @@ import { now } from "../../base/Identity.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** The number of rows that one statement reads: small enough that others wait no longer than for any other read. */
+/** The number of rows that one statement reads: small enough that other reads do not wait longer. */
 const rowsAtOnce = 500
 const pause = "5 millis"
 /** A measurement reads everything once, and little new data is stored within an hour. */
@@ -28,7 +28,7 @@ export interface StoredAmount {
   readonly bytes: number
 }
 
-/** What was counted, and when. */
+/** The counts, and their time. */
 export interface StoredMeasurement {
   readonly at: Timestamp
   readonly amounts: ReadonlyArray<StoredAmount>

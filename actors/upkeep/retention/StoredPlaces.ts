@@ -1,14 +1,14 @@
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 
-/** Where the bytes of one kind are stored. */
+/** The place in which the bytes of one kind are stored. */
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string
   /** SQL: its primary key, which is used to read it in parts: an id, and a number within it. */
   readonly firstKey: string
   readonly secondKey?: string
-  /** SQL over the row `r`: its Workspace, or null if it belongs to none. */
+  /** SQL over the row `r`: its Workspace, or null without a Workspace. */
   readonly workspace: string
   /** SQL over the row `r`. */
   readonly bytes: string
