@@ -37,12 +37,12 @@ export interface NewLeftOverState {
   readonly runId: RunId
   readonly reason: LeftOverReason | undefined
   readonly left: ReadLeftOver
-  /** What the settlement accepted instead, if anything. */
+  /** The StateVersion that the settlement accepted instead, if any. */
   readonly settled: { readonly id: StateVersionId } | undefined
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Which of the states left by the Run this is; if absent, the one from its settlement. */
+  /** Distinguishes the states that the Run left; absent for the state from its settlement. */
   readonly part?: string | undefined
 }
 
@@ -65,7 +65,7 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** Who made the decision about a left-over state. */
+/** The person who decided about a left-over state. */
 interface Decision {
   readonly by: string | null
 }
@@ -88,8 +88,8 @@ export class LeftOverStates extends Context.Service<
     /** Erases the sealed state. `false` if somebody has already decided. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; a
-     * state that cannot be opened is left where it is.
+     * Takes over states that earlier releases stored as checkpoints of ended Runs without access. Idempotent; a state that cannot
+     * be opened is not changed.
      */
     readonly takeOver: Effect.Effect<void>
   }

@@ -37,7 +37,7 @@ interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
 
-/** How a job ended, from its sealed result. */
+/** The result of a job, from its sealed form. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
   Effect.mapError(
     readJobResult(Redacted.value(bytes)),
@@ -50,7 +50,7 @@ const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Ef
     Effect.fail(new Busy({ message: storageFull.message, retryAfterSeconds: 10 }))
   )
 
-/** Why a state is not saved, as worded in the response. */
+/** The reason why a state is not saved, as worded in the response. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
   lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
@@ -71,7 +71,7 @@ interface SentCheckpoint extends Claim {
 }
 
 /**
- * Accepts what agents report, once each: events, lines, states and results. A response means that the report has been stored
+ * Accepts agents' reports, once each: events, lines, states and results. A response means that the report has been stored
  * durably.
  */
 export class AgentReports extends Context.Service<
@@ -112,8 +112,8 @@ export class AgentReports extends Context.Service<
       const reading = new Set<string>()
 
       /**
-       * An agent that has waited too long for a response asks again while the large file is still being read. Reading the file
-       * twice at the same time would need twice the memory and save it twice.
+       * An agent that has waited too long for a response repeats its request while the large file is still being read. Reading
+       * the file twice at the same time would need twice the memory and save it twice.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {
@@ -134,7 +134,7 @@ export class AgentReports extends Context.Service<
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
-        // An earlier batch was lost in transit: the agent resumes after the last stored one.
+        // An earlier batch was lost in transit: the agent resumes after the last stored batch.
         if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
         const events: Array<ReportedEvent> = []
         const lines: Array<Line> = []
@@ -210,7 +210,7 @@ export class AgentReports extends Context.Service<
         }
         const message = yield* carried.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
-        // What is acknowledged here may become the Capsule's state without any further message from the agent.
+        // An acknowledged state may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* identifyReceivedState(opened, base)
         const { state } = sent
@@ -268,7 +268,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // The Run may have been given up in the meantime: its agent then keeps what it has, and submits it later.
+        // If the Run has been given up in the meantime, its agent keeps its evidence, and submits it later.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

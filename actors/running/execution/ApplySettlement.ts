@@ -53,7 +53,7 @@ interface ReadStates {
   readonly stored: string | undefined
 }
 
-/** An agent stops its tool on its own before its lease expires, and also when asked to. */
+/** An agent stops its tool before its lease expires, and also after a signal. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -62,7 +62,7 @@ const unasked = {
 
 /**
  * Commits the result of an apply: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
- * (design, section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
+ * (design, section 2). A state is never dropped: every readable state is committed, marked partial unless the apply succeeded.
  */
 export class ApplySettlement extends Context.Service<
   ApplySettlement,
@@ -107,8 +107,7 @@ export class ApplySettlement extends Context.Service<
       const startObstacle = yield* makeStartObstacle
 
       /**
-       * The host's deliveries for an apply take effect with it; after a destroy they are withdrawn. Returns what could not be
-       * done.
+       * The host's deliveries for an apply take effect with it, and are withdrawn after a destroy. Returns the steps that failed.
        */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
@@ -156,7 +155,7 @@ export class ApplySettlement extends Context.Service<
       const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // A completed apply is recorded regardless; while a secret is unknown, no Output can be known to be public.
+        // A completed apply is recorded regardless; while a secret is unknown, no Output counts as public.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
@@ -234,7 +233,7 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // What was saved during the apply is replaced by its final state, and kept if there is none.
+        // The final state replaces the state saved during the apply, which is kept without a final state.
         const keep = (given: Pick<NewLeftOverState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
@@ -300,7 +299,7 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** The Run's own redactor knows the values it received. Later rotations add more. */
+      /** The Run's own redactor has the values that it received. Later rotations add more. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>
