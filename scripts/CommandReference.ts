@@ -1,5 +1,7 @@
-import { Effect, Layer, Option, Ref } from "effect"
+import { Effect, Layer, Option, Record, Ref } from "effect"
 import { CliOutput, Command, type HelpDoc } from "effect/cli"
+import { exitCodes, exitMeanings } from "../src/cli/ExitCodes.ts"
+import { withRequired } from "../src/cli/Presentation.ts"
 import { resultShapes } from "../src/cli/ResultShapes.ts"
 import { svc } from "../src/cli/Root.ts"
 import { platform } from "../src/composition/Platform.ts"
@@ -9,7 +11,7 @@ const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const shown = yield* Ref.make(Option.none<HelpDoc.HelpDoc>())
     const presenter = CliOutput.layerPresenter({
-      present: (event) => ("helpDoc" in event ? Ref.set(shown, Option.some(event.helpDoc)) : Effect.void)
+      present: (event) => ("helpDoc" in event ? Ref.set(shown, Option.some(withRequired(event.helpDoc))) : Effect.void)
     })
     yield* Effect.exit(
       Command.runWith(svc, { version: "" })([...path, "--help"]).pipe(Effect.provide(Layer.merge(platform, presenter)))
@@ -81,6 +83,28 @@ const section = ({ help, path }: CommandHelp): string => {
   ].join("\n")
 }
 
+const exits = Record.toEntries(exitCodes)
+
+const meanings = [
+  "| code | meaning |",
+  "|---|---|",
+  ...exits.map(([name, code]) => `| ${code} | ${exitMeanings[name].meaning} |`)
+]
+
+/** `docs/exit-codes.md`: the one table for all commands. */
+export const exitCodeReference = [
+  "# Exit codes",
+  "",
+  "Written by `npm run docs:cli` from the table that every command of `svc` uses, and tested with every command. Scripts may rely on it.",
+  "",
+  "| code | meaning | for instance |",
+  "|---|---|---|",
+  ...exits.map(([name, code]) => `| ${code} | ${exitMeanings[name].meaning} | ${exitMeanings[name].examples} |`),
+  "",
+  'With `--json` a failure is one line on standard error, `{"error":{"code","message"}}`: its `code` is finer than the exit code.',
+  ""
+].join("\n")
+
 /** `docs/cli.md`: every command with its flags and examples, as the program itself defines them. */
 export const commandReference = Effect.map(commandHelps, (commands) => {
   const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
@@ -91,19 +115,9 @@ export const commandReference = Effect.map(commandHelps, (commands) => {
     "",
     "Every command has `--help` and `--json`. Results are on standard output, progress and errors on standard error; with `--json` a result is one",
     'JSON value a line, and an error is `{"error":{"code","message"}}`. Commands of a client name the keys of that value; records with a capital letter',
-    "are those of the API, described at `/openapi.json`; a key with `?` may be absent. Exit codes:",
+    "are those of the API, described at `/openapi.json`; a key with `?` may be absent. The exit codes have [a page](exit-codes.md), too:",
     "",
-    "| code | meaning |",
-    "|---|---|",
-    "| 0 | done |",
-    "| 1 | refused or failed |",
-    "| 2 | the command line or a setting is not valid |",
-    "| 3 | there are changes, or a plan waits for approval |",
-    "| 4 | not signed in, or forbidden |",
-    "| 5 | not found |",
-    "| 6 | conflict: what was looked at has moved on |",
-    "| 7 | the server cannot be reached, or the wait took too long |",
-    "| 130 | interrupted |",
+    ...meanings,
     ...groups.flatMap((group) => [
       "",
       `## ${group}`,

@@ -1,13 +1,15 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
 import { platform } from "../src/composition/Platform.ts"
-import { commandReference } from "./CommandReference.ts"
+import { commandReference, exitCodeReference } from "./CommandReference.ts"
 
-/** Writes `docs/cli.md`. Run it after changing a command, a flag or an example. */
+/** Writes `docs/cli.md` and `docs/exit-codes.md`. Run it after changing a command, a flag or an example. */
 const program = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* files.writeFileString(path.join(import.meta.dirname, "..", "docs", "cli.md"), yield* commandReference)
+  const page = (name: string) => path.join(import.meta.dirname, "..", "docs", name)
+  yield* files.writeFileString(page("cli.md"), yield* commandReference)
+  yield* files.writeFileString(page("exit-codes.md"), exitCodeReference)
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(platform)))

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import { OperatorReleases } from "../operator/Operator.ts"
 import type { AgentChange } from "../operator/PoolCommands.ts"
-import { CommandFailed, jsonFlag, print, printSecret } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, printSecret } from "./Output.ts"
 import { withPools } from "./PoolCommand.ts"
 import { releasedText } from "./ReleasedText.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
@@ -58,7 +58,10 @@ const tokenCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const [, count, unit] = /^(\d{1,5})([smhd])$/.exec(expires) ?? []
     if (count === undefined) {
-      return yield* new CommandFailed({ message: `${expires} is no duration: write for instance 30m, 1h or 7d.` })
+      return yield* new CommandFailed({
+        ...misuse,
+        message: `${expires} is no duration: write for instance 30m, 1h or 7d.`
+      })
     }
     const seconds = { s: 1, m: 60, h: 3600, d: 86_400 }[unit === "s" || unit === "m" || unit === "d" ? unit : "h"]
     const lifetimeSeconds = Duration.toSeconds(Duration.seconds(Number(count) * seconds))

@@ -8,7 +8,7 @@ import { type VerifiedBackup, verifyBackup } from "../database/BackupVerificatio
 import { databaseName } from "../database/DataFolder.ts"
 import { restoreFrom } from "../database/Restore.ts"
 import { layerCopying } from "../database/SqliteClient.ts"
-import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, refused } from "./Output.ts"
 import { formatReview } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
@@ -70,6 +70,7 @@ export const backupCommand = Command.make(
     const database = path.join(settings.dataDir, databaseName)
     if (!(yield* fileSystem.exists(database))) {
       return yield* new CommandFailed({
+        ...misuse,
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }

@@ -2,7 +2,7 @@ import { Effect, FileSystem } from "effect"
 import { Argument, Command } from "effect/cli"
 import { repositoryFileLimits } from "../../schema/json/JsonLimits.ts"
 import { linkVerdict, manifestVerdict, sourceOptionsVerdict, type Verdict } from "../../schema/manifest/Verdict.ts"
-import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, refused } from "./Output.ts"
 
 /** Stands in for a file beyond every limit, so that the parser reports the problem itself without reading all of it. */
 const tooLarge = new Uint8Array(repositoryFileLimits.maxBytes + 1)
@@ -15,7 +15,7 @@ const readDocument = Effect.fn("readDocument")(
     return yield* fileSystem.readFile(file)
   },
   (effect, file) =>
-    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ message: `${file} cannot be read.` }))
+    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ ...misuse, message: `${file} cannot be read.` }))
 )
 
 const report = (json: boolean, subject: string, verdict: Verdict) => {

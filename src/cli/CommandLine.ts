@@ -1,18 +1,13 @@
-import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
+import { Cause, Console, Effect, Exit, Layer, type Runtime, Terminal } from "effect"
 import { CliError, Command } from "effect/cli"
 import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { exitCodeOf, exitCodes, type StopSignal, stoppedExitCodes } from "./ExitCodes.ts"
 import { CommandFailed, jsonLine, OutputFailed, PlanWaits } from "./Output.ts"
 import { presentation } from "./Presentation.ts"
 import { terminalText } from "./remote/TerminalText.ts"
-
-const usageExitCode = 2
-const failureExitCode = 1
-/** As a shell reports a program that such a signal ended. */
-const stoppedExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
-export type StopSignal = keyof typeof stoppedExitCodes
 
 const messageOf = (error: unknown): string => {
   if (isStorageFull(error)) return storageFullAtStart
@@ -25,12 +20,6 @@ const codeOf = (error: unknown): string => {
   return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
     : "failed"
-}
-
-const exitCodeOf = (failure: unknown): number => {
-  const code: unknown =
-    typeof failure === "object" && failure !== null ? Reflect.get(failure, Runtime.errorExitCode) : undefined
-  return typeof code === "number" ? code : failureExitCode
 }
 
 /** What ended a command. Output that is printed without regard for failures may still fail. */
@@ -50,6 +39,7 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
   const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported =
     failure instanceof PlanWaits ||
+    Terminal.isQuitError(failure) ||
     (failure instanceof CommandFailed && failure.reported === true) ||
     // Whoever reads a pipe has read enough.
     (failure instanceof OutputFailed && failure.errno === "EPIPE")
@@ -81,17 +71,13 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
 export const isServing = ([name, next]: ReadonlyArray<string>) =>
   name === "serve" || (name === "agent" && next !== "doctor")
 
-/**
- * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes come from the
- * failure (3 a plan is waiting for approval, 4 to 7 refusals by a server). A server that stops on request has succeeded.
- */
+/** Ends the process with the command's exit code. A server that stops on request has succeeded. */
 export const teardown =
   (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
   (exit, onExit) => {
-    if (Exit.isSuccess(exit)) return onExit(0)
-    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(isServing(args) ? 0 : stoppedExitCodes[signal()])
-    const failure = failureOf(exit.cause)
-    if (failure instanceof SettingsRefused) return onExit(usageExitCode)
-    if (!CliError.isCliError(failure)) return onExit(exitCodeOf(failure))
-    return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)
+    if (Exit.isSuccess(exit)) return onExit(exitCodes.done)
+    if (Cause.hasInterruptsOnly(exit.cause)) {
+      return onExit(isServing(args) ? exitCodes.done : stoppedExitCodes[signal()])
+    }
+    onExit(exitCodeOf(failureOf(exit.cause)))
   }

@@ -1,12 +1,12 @@
 import { Effect, Redacted } from "effect"
-import { CommandFailed } from "./Output.ts"
+import { CommandFailed, misuse } from "./Output.ts"
 
 const visible = /^[\x21-\x7e]*$/
 
 /** A token as entered here, without the white space that an editor or a shell left around it. */
 export const givenToken = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
   const token = given.trim()
-  const refused = (why: string) => new CommandFailed({ message: `${place} holds no token: ${why}` })
+  const refused = (why: string) => new CommandFailed({ ...misuse, message: `${place} holds no token: ${why}` })
   if (token === "") return refused("it is empty.")
   // A token that cannot be sent in a header would make the server look unreachable.
   if (!visible.test(token)) {

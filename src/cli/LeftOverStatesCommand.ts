@@ -2,7 +2,7 @@ import { Effect, FileSystem, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { KeptLeftOver } from "../operator/LeftOverCommands.ts"
 import { OperatorLeftOvers } from "../operator/Operator.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const formatted = (items: ReadonlyArray<KeptLeftOver>): string =>
@@ -42,7 +42,10 @@ const downloadCommand = Command.make(
   Effect.fn("leftOverStates.download")(function* ({ config, id, json, out, ...flags }) {
     const settings = yield* settingsOf(flags, config)
     const files = yield* FileSystem.FileSystem
-    const taken = new CommandFailed({ message: `${out} exists already. Name a new file: nothing is overwritten.` })
+    const taken = new CommandFailed({
+      ...misuse,
+      message: `${out} exists already. Name a new file: nothing is overwritten.`
+    })
     // Checked before the state is opened, so that the audit trail does not record a download that failed.
     if (yield* files.exists(out)) return yield* taken
     const { digest, state } = yield* Effect.flatMap(OperatorLeftOvers, ({ download }) => download(id)).pipe(

@@ -1,5 +1,6 @@
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
+import { exitCodes } from "./ExitCodes.ts"
 import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
 
 /** The `--json` flag that every command has. */
@@ -8,29 +9,37 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A command that was refused or failed: exit code 1. `reported` when its result has already been printed. */
+/** A command that was refused or failed. `reported` when its result has already been printed. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
-  reported: Schema.optionalKey(Schema.Boolean)
+  reported: Schema.optionalKey(Schema.Boolean),
+  /** For programs; `failed` if omitted. */
+  code: Schema.optionalKey(Schema.String),
+  exitCode: Schema.optionalKey(Schema.Literals(Object.values(exitCodes)))
 }) {
-  override readonly [Runtime.errorExitCode] = 1
+  override get [Runtime.errorExitCode](): number {
+    return this.exitCode ?? exitCodes.failed
+  }
 }
 
-/** A command that did its work, printed the result and left a plan waiting for approval: exit code 3. */
+/** The command line, or a file that it names, is not valid. */
+export const misuse = { code: "usage", exitCode: exitCodes.usage } as const
+
+/** A command that did its work, printed the result and left something to decide about. */
 export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
-  override readonly [Runtime.errorExitCode] = 3
+  override readonly [Runtime.errorExitCode] = exitCodes.changes
 }
 
 /** One line of JSON, in which a terminal shows invisible characters as escapes. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
-/** Standard output did not take the result, so whoever reads it has part of it at most: exit code 1. */
+/** Standard output did not take the result, so whoever reads it has part of it at most. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
   message: Schema.String,
   /** The system's name of the error, such as `ENOSPC`. */
   errno: Schema.String
 }) {
-  override readonly [Runtime.errorExitCode] = 1
+  override readonly [Runtime.errorExitCode] = exitCodes.failed
 }
 
 /** Prints to standard output, and fails unless everything was written. */

@@ -1,6 +1,6 @@
 import { Effect, Redacted, Stdio, Stream } from "effect"
 import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
-import { CommandFailed } from "./Output.ts"
+import { CommandFailed, misuse } from "./Output.ts"
 
 const maxPasswordBytes = 1024
 
@@ -14,6 +14,7 @@ const ask = Effect.fnUntraced(function* (message: string) {
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (canPrompt) return yield* Prompt.run(Prompt.Password({ message }))
   return yield* new CommandFailed({
+    ...misuse,
     message: "There is no terminal to ask for the password at. Give it on standard input, with --password-stdin."
   })
 })
@@ -23,7 +24,7 @@ const fromStandardInput = Effect.gen(function* () {
   const text = yield* Stream.mkString(Stream.decodeText(stdio.stdin))
   const password = text.replace(/\r?\n$/, "")
   if (password === "" || password.length > maxPasswordBytes) {
-    return yield* new CommandFailed({ message: "Standard input held no password of reasonable length." })
+    return yield* new CommandFailed({ ...misuse, message: "Standard input held no password of reasonable length." })
   }
   return Redacted.make(password)
 })

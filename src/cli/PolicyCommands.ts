@@ -2,7 +2,7 @@ import { Effect, FileSystem } from "effect"
 import { Argument, Command } from "effect/cli"
 import { judgePolicy, policyFileLimits } from "../composition/OperatorPolicyFile.ts"
 import { OperatorPolicies } from "../operator/Operator.ts"
-import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, refused } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const readFile = Effect.fn("readPolicyFile")(
@@ -11,13 +11,14 @@ const readFile = Effect.fn("readPolicyFile")(
     const { size } = yield* files.stat(file)
     if (size > policyFileLimits.maxBytes) {
       return yield* new CommandFailed({
+        ...misuse,
         message: `${file} is larger than ${policyFileLimits.maxBytes} bytes, and no policy file is.`
       })
     }
     return yield* files.readFile(file)
   },
   (effect, file) =>
-    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ message: `${file} cannot be read.` }))
+    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ ...misuse, message: `${file} cannot be read.` }))
 )
 
 const counted = (count: number, one: string, more = `${one}s`) => `${count} ${count === 1 ? one : more}`

@@ -1,5 +1,5 @@
-import { Console, Layer } from "effect"
-import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
+import { Console, Layer, Option } from "effect"
+import { CliConfig, type CliError, CliOutput, GlobalFlag, type HelpDoc } from "effect/cli"
 import { visibleText } from "../../schema/records/VisibleText.ts"
 import { jsonLine } from "./Output.ts"
 
@@ -13,9 +13,20 @@ const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: Readonly
   )
 }
 
+/** Help that marks what a command cannot do without. Arguments are marked in the usage. */
+export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
+  ...help,
+  flags: help.flags.map((flag) =>
+    flag.required
+      ? { ...flag, description: Option.map(flag.description, (description) => `${description} (required)`) }
+      : flag
+  )
+})
+
 /**
- * Help on standard output when requested, usage errors on standard error. The built-in flag for a log level is left out:
- * servers have `--log`, and commands log nothing.
+ * Help on standard output when requested, usage errors on standard error. Two built-in flags are left out: the log
+ * level, since servers have `--log` and commands log nothing, and the wizard, which asks for values at a prompt that do not
+ * belong on a command line.
  */
 export const presentation = (json: boolean) =>
   Layer.merge(
@@ -23,10 +34,14 @@ export const presentation = (json: boolean) =>
       present: (event) =>
         event._tag === "InvalidInvocation"
           ? printUsage(json, event.commandPath, event.errors)
-          : CliOutput.defaultPresenter.present(event)
+          : CliOutput.defaultPresenter.present(
+              event._tag === "Help" ? { ...event, helpDoc: withRequired(event.helpDoc) } : event
+            )
     }),
     Layer.succeed(
       CliConfig.CliConfig,
-      CliConfig.make({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel) })
+      CliConfig.make({
+        builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel && flag !== GlobalFlag.Wizard)
+      })
     )
   )

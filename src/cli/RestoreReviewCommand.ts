@@ -4,7 +4,7 @@ import type { RestoredRules } from "../../actors/access/approval/RestoredRules.t
 import type { ReviewItem } from "../../actors/base/RestoredRecords.ts"
 import type { ReviewDecision } from "../../actors/upkeep/restore/RestoreReview.ts"
 import { OperatorRestore } from "../operator/Operator.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const kinds = {
@@ -70,7 +70,7 @@ const decide = (name: string, decision: ReviewDecision, description: string) =>
     },
     Effect.fn(`restoreReview.${name}`)(function* ({ all, config, ids, json, ...flags }) {
       if (all === ids.length > 0) {
-        return yield* new CommandFailed({ message: "Name the records, or give --all: one of the two." })
+        return yield* new CommandFailed({ ...misuse, message: "Name the records, or give --all: one of the two." })
       }
       const settings = yield* settingsOf(flags, config)
       const items = yield* Effect.flatMap(OperatorRestore, (restore) =>

@@ -1,6 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
-import { isServing, type StopSignal, teardown } from "./CommandLine.ts"
+import { isServing, teardown } from "./CommandLine.ts"
+import type { StopSignal } from "./ExitCodes.ts"
 import { processConsole } from "./ProcessConsole.ts"
 
 /** Runs a command line as this process, and exits with the command's code. */

@@ -3,7 +3,7 @@ import { Command, Flag } from "effect/cli"
 import type { User } from "../../actors/access/account/Users.ts"
 import { OperatorAccounts } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const emailFlag = Flag.String("email").pipe(
@@ -58,7 +58,7 @@ const remove = Command.make(
   },
   Effect.fn("deleteUser")(function* ({ config, email, json, yes, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    if (!yes) return yield* new CommandFailed({ message: consequences(email) })
+    if (!yes) return yield* new CommandFailed({ ...misuse, message: consequences(email) })
     yield* withAccounts(settings, (accounts) => accounts.deleteUser(email))
     yield* print(json, { email, deleted: true }, `${email} has no account any more.`)
   })

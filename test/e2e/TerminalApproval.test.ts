@@ -28,7 +28,17 @@ describe.skipIf(isIncomplete)("svc approve", () => {
       yield* sure.type("y")
       expect(yield* sure.code).toBe(0)
       expect((yield* run("svc apply network")).code).toBe(0)
-      yield* run("svc destroy network")
+      const twice = yield* run("svc apply network")
+      expect([twice.code, twice.error]).toEqual([
+        6,
+        expect.stringMatching(/was applied by run_\w+, which is succeeded/)
+      ])
+      // The newest plan is meant, not the newest approved one.
+      const before = yield* run("svc plan network --destroy && exit 1; svc apply network --json")
+      expect([before.code, JSON.parse(before.error.split("\n").at(-2) ?? "").error]).toEqual([
+        3,
+        { code: "failed_precondition", message: expect.stringMatching(/is not approved. .*`svc approve run_\w+`/) }
+      ])
       for (const [typed, code] of [
         ["yes", 1],
         ["network", 0]

@@ -1,17 +1,19 @@
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { mostStateBytes } from "../../../schema/records/StateUploadLimits.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, PlanWaits, print, refused } from "../Output.ts"
+import { CommandFailed, misuse, PlanWaits, print, refused } from "../Output.ts"
 import { onServer, Remote } from "../remote/Remote.ts"
 import { waitTimeoutFlag, workspaceFlags } from "../remote/RemoteFlags.ts"
 import { awaitRun } from "../remote/RunEnd.ts"
+import { unreadable } from "../remote/InputText.ts"
 import { patiently } from "../remote/Patience.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
 import { installFlags, installRequest, plannedInstall } from "../install/InstallRequest.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
-const failed = (message: string) => new CommandFailed({ message })
+const failed = (message: string) => new CommandFailed({ ...misuse, message })
 
 const flags = {
   ...workspaceFlags,
@@ -26,16 +28,29 @@ const flags = {
       "A resource of the state that the module does not declare and that the plan may destroy; may be repeated"
     ),
     Flag.withMetavar("address"),
-    Flag.atLeast(0)
+    anyNumber
   )
 }
 
 /** The file, unless it is larger than any server would accept. */
 const stateOf = Effect.fnUntraced(function* (file: string) {
+  const tooLarge = failed(`${file} is larger than ${mostStateBytes} bytes.`)
+  if (file === "-") {
+    const { stdin } = yield* Stdio.Stdio
+    let size = 0
+    const chunks = stdin.pipe(
+      Stream.tap((chunk) => {
+        size += chunk.length
+        return size > mostStateBytes ? tooLarge : Effect.void
+      })
+    )
+    return new Uint8Array(Buffer.concat(yield* Stream.runCollect(chunks)))
+  }
   const files = yield* FileSystem.FileSystem
-  const { size } = yield* files.stat(file)
-  if (size > BigInt(mostStateBytes)) return yield* failed(`${file} is larger than ${mostStateBytes} bytes.`)
-  return new Uint8Array(yield* files.readFile(file))
+  return yield* Effect.gen(function* () {
+    const { size } = yield* files.stat(file)
+    return size > BigInt(mostStateBytes) ? yield* tooLarge : new Uint8Array(yield* files.readFile(file))
+  }).pipe(Effect.catchTag("PlatformError", (cause) => unreadable(file, cause)))
 })
 
 const summaryOf = ({ error, planSummary, status }: Run): string => {
@@ -50,8 +65,11 @@ const summaryOf = ({ error, planSummary, status }: Run): string => {
 export const adoptCommand = Command.make(
   "adopt",
   {
-    file: Argument.File("file", { mustExist: true }).pipe(
-      Argument.withDescription("The state: terraform.tfstate, or what `terraform state pull` writes")
+    file: Argument.String("file").pipe(
+      Argument.withDescription(
+        "The state: terraform.tfstate, or what `terraform state pull` writes; - for standard input"
+      ),
+      Argument.withMetavar("path")
     ),
     ...flags
   },

@@ -5,12 +5,13 @@ import { Command, Flag } from "effect/cli"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import { agentProcess } from "../../agent/AgentProcess.ts"
 import { logging } from "../../observability/Logging.ts"
-import { CommandFailed, jsonFlag } from "../Output.ts"
+import { CommandFailed, jsonFlag, misuse } from "../Output.ts"
 import { secondSignal } from "../StopSignals.ts"
 import { agentDoctorCommand } from "./AgentDoctor.ts"
 import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 /** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
@@ -51,7 +52,7 @@ export const agentCommand = Command.make(
     label: Flag.String("label").pipe(
       Flag.withDescription("What is said of it, as key=value; may be repeated; else SVC_AGENT_LABELS, with commas"),
       Flag.withMetavar("key=value"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     log: Flag.Literals("log", ["debug", "info", "warn", "error", "none"]).pipe(
       Flag.withDescription("What it writes to standard error"),
@@ -63,10 +64,14 @@ export const agentCommand = Command.make(
     const server = yield* serverOf(given.server)
     const pool = yield* givenOr(given.pool, agentEnv.pool)
     if (Option.isNone(pool)) {
-      return yield* new CommandFailed({ message: "Say whose Runs it takes: --pool NAME, or SVC_AGENT_POOL." })
+      return yield* new CommandFailed({
+        ...misuse,
+        message: "Say whose Runs it takes: --pool NAME, or SVC_AGENT_POOL."
+      })
     }
     if (pool.value === localPool) {
       return yield* new CommandFailed({
+        ...misuse,
         message: `The pool ${localPool} is the control plane itself; it needs no agent.`
       })
     }

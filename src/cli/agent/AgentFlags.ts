@@ -1,7 +1,7 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { givenToken } from "../GivenToken.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
 const text = (name: string, metavar: string, description: string) =>
@@ -39,6 +39,7 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
     return yield* new CommandFailed({
+      ...misuse,
       message: "Say which server: --server https://svc.example.com, or SVC_AGENT_SERVER."
     })
   }
@@ -46,12 +47,14 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.origin === given.value.replace(/\/$/, "")
   if (!isOrigin) {
     return yield* new CommandFailed({
+      ...misuse,
       message: "The server is an origin such as https://svc.example.com, without a path."
     })
   }
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
   if (url.protocol === "http:" && !isLoopback) {
     return yield* new CommandFailed({
+      ...misuse,
       message:
         "The server has to be reached by https: an agent trusts what it is sent. Plain http is for this machine only."
     })
@@ -72,7 +75,7 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
       : Effect.asSome(givenToken(agentEnv.token, Redacted.value(given.value)))
   }
   return files.readFileString(file.value).pipe(
-    Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` })),
+    Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The token cannot be read. ${message}` })),
     Effect.flatMap((content) => Effect.asSome(givenToken(file.value, content)))
   )
 })
@@ -87,7 +90,10 @@ export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string
   for (const pair of pairs) {
     const at = pair.indexOf("=")
     if (at < 1) {
-      return yield* new CommandFailed({ message: `A label is given as key=value, not ${JSON.stringify(pair)}.` })
+      return yield* new CommandFailed({
+        ...misuse,
+        message: `A label is given as key=value, not ${JSON.stringify(pair)}.`
+      })
     }
     labels[pair.slice(0, at).trim()] = pair.slice(at + 1).trim()
   }
@@ -99,7 +105,9 @@ const mostPlaces = 256
 
 export const placesOf = Effect.fnUntraced(function* (flag: Option.Option<number>) {
   const variable = yield* Config.option(Config.Int(agentEnv.places)).pipe(
-    Effect.mapError(() => new CommandFailed({ message: `${agentEnv.places} is a number from 1 to ${mostPlaces}.` }))
+    Effect.mapError(
+      () => new CommandFailed({ ...misuse, message: `${agentEnv.places} is a number from 1 to ${mostPlaces}.` })
+    )
   )
   const places = Option.getOrElse(
     Option.orElse(flag, () => variable),
@@ -107,5 +115,5 @@ export const placesOf = Effect.fnUntraced(function* (flag: Option.Option<number>
   )
   return places >= 1 && places <= mostPlaces
     ? places
-    : yield* new CommandFailed({ message: `--places is a number from 1 to ${mostPlaces}.` })
+    : yield* new CommandFailed({ ...misuse, message: `--places is a number from 1 to ${mostPlaces}.` })
 })

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { Effect, Option, Schedule } from "effect"
 import { Command } from "effect/cli"
 import { AgentFolder, storedAgent } from "../../../runner/agent/AgentFolder.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
 import { dirFlag, folderOf } from "./AgentFlags.ts"
 
 const longestWait = "60 seconds"
@@ -45,7 +45,10 @@ export const agentRotateCommand = Command.make(
   Effect.fn("agent rotate")(function* ({ dir, json }) {
     const path = resolve(yield* folderOf(dir))
     if (Option.isNone(yield* storedAgent(path).identity)) {
-      return yield* new CommandFailed({ message: `${path} holds no enrolled agent. Name its folder with --dir.` })
+      return yield* new CommandFailed({
+        ...misuse,
+        message: `${path} holds no enrolled agent. Name its folder with --dir.`
+      })
     }
     yield* requireOwner(path)
     const outcome = yield* rotated.pipe(Effect.provide(AgentFolder.layerAt(path)))

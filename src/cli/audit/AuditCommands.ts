@@ -4,7 +4,7 @@ import { headOf } from "../../../actors/base/audit/AuditHeads.ts"
 import { type AuditVerdict, verifyAudit } from "../../../actors/base/audit/AuditVerification.ts"
 import { AuditHead } from "../../../schema/records/AuditHead.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { CommandFailed, jsonFlag, print, refused } from "../Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, refused } from "../Output.ts"
 import { dataFlags, settingsOf } from "../SettingFlags.ts"
 import { auditKeyOf, installationIdOf, withAuditDatabase } from "./AuditDatabase.ts"
 import { exportCommand } from "./ExportCommand.ts"
@@ -62,7 +62,7 @@ const formatted = ({ chains, faults }: AuditVerdict): string =>
 const readHead = Effect.fn("readHead")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const unreadable = () =>
-    new CommandFailed({ message: `${file} holds no head of audit events, as \`svc audit head\` prints it.` })
+    new CommandFailed({ ...misuse, message: `${file} holds no head of audit events, as \`svc audit head\` prints it.` })
   const text = yield* Effect.mapError(fileSystem.readFileString(file), unreadable)
   return yield* Effect.mapError(Schema.decodeEffect(HeadJson)(text), unreadable)
 })

@@ -8,7 +8,7 @@ import { readInstallation } from "../../database/Installation.ts"
 import { NewestMigration } from "../../database/Migrations.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 
 /** The first version whose audit events are in chains. */
 const firstWithChains = 42
@@ -26,6 +26,7 @@ export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effec
     const database = path.join(settings.dataDir, databaseName)
     if (!(yield* fileSystem.exists(database))) {
       return yield* new CommandFailed({
+        ...misuse,
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }

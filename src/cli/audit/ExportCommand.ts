@@ -3,7 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { exportAll, exportChain } from "../../../actors/base/audit/AuditExport.ts"
 import { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AskedTime } from "../../../schema/records/Primitives.ts"
-import { CommandFailed, jsonFlag, print, printLine } from "../Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, printLine } from "../Output.ts"
 import { dataFlags, settingsOf } from "../SettingFlags.ts"
 import { withAuditDatabase } from "./AuditDatabase.ts"
 
@@ -66,6 +66,7 @@ export const exportCommand = Command.make(
     const fileSystem = yield* FileSystem.FileSystem
     if (Option.isSome(after) && Option.isNone(workspace)) {
       return yield* new CommandFailed({
+        ...misuse,
         message: "Every Workspace counts its own positions: --after needs --workspace."
       })
     }
@@ -95,7 +96,8 @@ export const exportCommand = Command.make(
       Effect.catchReason(
         "PlatformError",
         "AlreadyExists",
-        () => new CommandFailed({ message: `${file} exists already. Name a new file: nothing is overwritten.` })
+        () =>
+          new CommandFailed({ ...misuse, message: `${file} exists already. Name a new file: nothing is overwritten.` })
       )
     )
     yield* withAuditDatabase(settings, written)

@@ -4,7 +4,7 @@ import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { type Connection, ConnectionKind } from "../../../schema/records/Connection.ts"
 import { UseRole } from "../../../schema/records/ConnectionUse.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, print } from "../Output.ts"
+import { CommandFailed, misuse, print } from "../Output.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "../remote/Rows.ts"
@@ -14,6 +14,7 @@ import { connectionArgument } from "./ConnectionArgument.ts"
 import { deleteCommand, revokeCommand } from "./ConnectionEndCommands.ts"
 import { useCommand } from "./ConnectionUseCommand.ts"
 import { givenValues, valueFlags } from "./ConnectionValues.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 const listCommand = Command.make(
   "list",
@@ -94,11 +95,11 @@ const createCommand = Command.make(
     origin: Flag.String("origin").pipe(
       Flag.withDescription("For Git: the only place that it is sent to; may be repeated"),
       Flag.withMetavar("url"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     role: Flag.Literals("use-role", UseRole.literals).pipe(
       Flag.withDescription("Who may use it in Runs; may be repeated; else owners and admins"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     providedBy: text(
       "provided-by",
@@ -134,7 +135,10 @@ const createCommand = Command.make(
         // The error's message may contain a value.
         Effect.mapError(
           () =>
-            new CommandFailed({ message: "The Connection is not valid: check the provider, the names and the time." })
+            new CommandFailed({
+              ...misuse,
+              message: "The Connection is not valid: check the provider, the names and the time."
+            })
         )
       )
       const { connection } = yield* connections.create({ payload })
@@ -165,6 +169,7 @@ const rotateCommand = Command.make(
       const held = yield* givenValues(given)
       if (held.values === undefined && held.files === undefined) {
         return yield* new CommandFailed({
+          ...misuse,
           message: "Nothing was changed: name the new values with --env, --values or --file."
         })
       }

@@ -5,7 +5,9 @@ import { type ConnectionUse, UseRole } from "../../../schema/records/ConnectionU
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
 import { onServer } from "../remote/Remote.ts"
-import { exitCodes, RemoteFailed } from "../remote/RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { anyNumber } from "../ValueFlags.ts"
+import { RemoteFailed } from "../remote/RemoteFailed.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText } from "../remote/Rows.ts"
 import { connectionNamed, projectNamed, workspaceNamed } from "../remote/Selection.ts"
@@ -13,7 +15,7 @@ import { terminalText } from "../remote/TerminalText.ts"
 import { connectionArgument } from "./ConnectionArgument.ts"
 
 const several = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
 const open = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
@@ -45,7 +47,7 @@ export const useCommand = Command.make(
     ...workspaceFlags,
     role: Flag.Literals("role", UseRole.literals).pipe(
       Flag.withDescription("Who may use it in Runs, with all roles above; may be repeated"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     project: several("project", "Only for Capsules of this Project; may be repeated", "name"),
     anyProject: open("any-project", "For Capsules of every Project"),

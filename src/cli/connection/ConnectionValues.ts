@@ -1,10 +1,11 @@
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { inputText } from "../remote/InputText.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 const names = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
 /**
  * Where the values of a Connection come from. They are never arguments, because other users of the machine can read arguments.
@@ -35,15 +36,21 @@ const decodeValues = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Sch
 const fromEnvironment = Effect.fnUntraced(function* (name: string) {
   const value = yield* Config.option(Config.String(name))
   if (Option.isSome(value) && value.value !== "") return [name, value.value] as const
-  return yield* new CommandFailed({ message: `--env ${name}: the environment of this command has no such variable.` })
+  return yield* new CommandFailed({
+    ...misuse,
+    message: `--env ${name}: the environment of this command has no such variable.`
+  })
 })
 
 const fromFile = (file: string) =>
-  inputText(file).pipe(
-    Effect.flatMap(decodeValues),
+  Effect.flatMap(inputText(file), (text) =>
     Effect.mapError(
+      decodeValues(text),
       () =>
-        new CommandFailed({ message: `--values ${file}: expected one JSON object with a string for each variable.` })
+        new CommandFailed({
+          ...misuse,
+          message: `--values ${file}: expected one JSON object with a string for each variable.`
+        })
     )
   )
 
@@ -51,7 +58,7 @@ const credentialFile = Effect.fnUntraced(function* (text: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const [name = "", place = "", envName] = text.split("=")
-  const refused = (why: string) => new CommandFailed({ message: `--file ${name}: ${why}` })
+  const refused = (why: string) => new CommandFailed({ ...misuse, message: `--file ${name}: ${why}` })
   if (name === "" || place === "") return yield* refused("expected NAME=PATH, or NAME=PATH=VARIABLE.")
   const content = yield* files
     .readFileString(place)

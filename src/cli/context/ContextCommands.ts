@@ -1,14 +1,19 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { serverOrigin } from "../login/DeviceLogin.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
 import { rowsText } from "../remote/Rows.ts"
 import { type StoredContext, StoredContexts } from "./StoredContexts.ts"
 
 const nameArgument = Argument.String("name").pipe(Argument.withDescription("Name of the context"))
 
 const unknown = (name: string) =>
-  new CommandFailed({ message: `There is no context ${name}. List them with \`svc context list\`.` })
+  new CommandFailed({
+    code: "not_found",
+    exitCode: exitCodes.notFound,
+    message: `There is no context ${name}. List them with \`svc context list\`.`
+  })
 
 const listCommand = Command.make(
   "list",
@@ -65,7 +70,7 @@ const setCommand = Command.make(
     const before = known.contexts[name]
     const origin = Option.isSome(server) ? yield* serverOrigin(server.value) : before?.server
     if (origin === undefined)
-      return yield* new CommandFailed({ message: `${name} is new. Name its server with --server.` })
+      return yield* new CommandFailed({ ...misuse, message: `${name} is new. Name its server with --server.` })
     // A Workspace belongs to its server.
     const kept = before?.server === origin ? before.workspace : undefined
     const place = Option.getOrElse(workspace, () => kept ?? "")

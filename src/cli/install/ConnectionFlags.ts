@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 
 /**
  * `provider=connection`, with the name that the module gives the provider if it is a different one:
@@ -13,6 +13,7 @@ export const connectionsOf = Effect.fnUntraced(function* (given: ReadonlyArray<s
     const [, provider, localName, childAlias, connectionId] = shape.exec(text) ?? []
     if (provider === undefined || connectionId === undefined) {
       return new CommandFailed({
+        ...misuse,
         message: `--connection ${text}: expected PROVIDER=CONNECTION, such as hashicorp/aws=conn_..., or PROVIDER:NAME.ALIAS=CONNECTION.`
       })
     }

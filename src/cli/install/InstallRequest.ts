@@ -3,11 +3,12 @@ import { Flag } from "effect/cli"
 import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { patiently, waitAtMost } from "../remote/Patience.ts"
 import { typedValue } from "../variables/TypedValue.ts"
 import { valuesOfFile } from "../variables/VariableFlags.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
 
@@ -31,7 +32,7 @@ export const installFlags = {
     "connection",
     "A provider and the Connection for it, such as hashicorp/aws=conn_...; may be repeated",
     "provider=id"
-  ).pipe(Flag.atLeast(0))
+  ).pipe(anyNumber)
 }
 
 export interface InstallFlags {
@@ -48,7 +49,7 @@ const valuesOf = Effect.fnUntraced(function* (file: string) {
   const values = Result.all(
     [...(yield* valuesOfFile(file))].map(([name, value]) =>
       Result.mapBoth(typedValue(value, "json"), {
-        onFailure: (why) => new CommandFailed({ message: `--var-file: ${name}: ${why}.` }),
+        onFailure: (why) => new CommandFailed({ ...misuse, message: `--var-file: ${name}: ${why}.` }),
         onSuccess: (json) => [name, json] as const
       })
     )
@@ -65,7 +66,9 @@ export const installRequest = Effect.fn("installRequest")(function* (url: string
     capsule: { name: given.name, environment: given.environment },
     options: { modulePath: given.module, providerBindings },
     variables
-  }).pipe(Effect.mapError(({ message }) => new CommandFailed({ message: `The request is not valid: ${message}` })))
+  }).pipe(
+    Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The request is not valid: ${message}` }))
+  )
 })
 
 const pollEvery = Schedule.spaced("500 millis")

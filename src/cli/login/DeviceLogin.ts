@@ -12,7 +12,8 @@ import {
 } from "openid-client"
 import { cliClientId } from "../../../schema/records/CommandLineClient.ts"
 import { isPrivateInTransit } from "../../http/ListenAddress.ts"
-import { CommandFailed } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
@@ -32,18 +33,38 @@ export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed>
     ? Effect.succeed(url.origin)
     : Effect.fail(
         new CommandFailed({
+          ...misuse,
           message: "The server is not named well. Give its origin, such as https://svc.example.com."
         })
       )
 }
 
-const reasonOf = (cause: unknown): string =>
-  cause instanceof ResponseBodyError ? cause.error : cause instanceof Error ? cause.message : "no answer"
+const notSignedIn = (message: string) =>
+  new CommandFailed({ code: "unauthenticated", exitCode: exitCodes.forbidden, message })
+
+/** What the issuer's codes mean for whoever logs in (RFC 8628, RFC 6749). */
+const refusals: Readonly<Record<string, string>> = {
+  access_denied: "The login was refused in the browser.",
+  expired_token: "The code was not confirmed in time. Run `svc login` again.",
+  invalid_grant: "The login has ended. Run `svc login` again."
+}
+
+const failureOf = (what: string, cause: unknown) => {
+  if (cause instanceof ResponseBodyError) {
+    return notSignedIn(refusals[cause.error] ?? `${what} was refused (${cause.error}).`)
+  }
+  const isAnswered = cause instanceof Error && "code" in cause && String(cause.code).startsWith("OAUTH_")
+  return isAnswered
+    ? new CommandFailed({ message: `${what} failed (${cause.message}). Is it an svc server?` })
+    : new CommandFailed({
+        code: "unreachable",
+        exitCode: exitCodes.unreachable,
+        message: `${what} failed, since it cannot be reached. Check the address, and whether the server runs.`
+      })
+}
 
 const asking = <A>(what: string, ask: (signal: AbortSignal) => Promise<A>) =>
-  Effect.tryPromise(ask).pipe(
-    Effect.mapError(({ cause }) => new CommandFailed({ message: `${what} failed (${reasonOf(cause)}).` }))
-  )
+  Effect.tryPromise(ask).pipe(Effect.mapError(({ cause }) => failureOf(what, cause)))
 
 const discover = (origin: string) =>
   asking(`Asking ${origin} how to log in`, () =>
@@ -98,7 +119,7 @@ const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
-  if (Option.isNone(login)) return yield* new CommandFailed({ message: `There is no login at ${origin}.` })
+  if (Option.isNone(login)) return yield* notSignedIn(`There is no login at ${origin}.`)
   const { accessToken, refreshToken } = login.value
   // Revoking the refresh token also revokes everything issued with it.
   const revoked = Effect.flatMap(discover(origin), (configuration) =>
@@ -114,12 +135,12 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
   if (Option.isNone(login)) {
-    return yield* new CommandFailed({ message: `There is no login at ${origin}. Run \`svc login ${origin}\`.` })
+    return yield* notSignedIn(`There is no login at ${origin}. Run \`svc login ${origin}\`.`)
   }
   const { accessToken, expiresAt, refreshToken } = login.value
   if (expiresAt - earlyMillis > (yield* Clock.currentTimeMillis)) return accessToken
   if (refreshToken === undefined) {
-    return yield* new CommandFailed({ message: `The login at ${origin} has ended. Run \`svc login ${origin}\`.` })
+    return yield* notSignedIn(`The login at ${origin} has ended. Run \`svc login ${origin}\`.`)
   }
   const configuration = yield* discover(origin)
   const tokens = yield* asking(`Renewing the login at ${origin}; \`svc login\` begins a new one. It`, () =>

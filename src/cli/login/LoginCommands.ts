@@ -1,7 +1,8 @@
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag, TerminalCapabilities } from "effect/cli"
 import { openBrowser } from "../remote/Browser.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
 import { type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
 import { StoredLogins } from "./StoredLogins.ts"
 
@@ -16,6 +17,7 @@ const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
   const [only, ...others] = yield* logins.origins
   if (only !== undefined && others.length === 0) return only
   return yield* new CommandFailed({
+    ...(only === undefined ? { code: "unauthenticated", exitCode: exitCodes.forbidden } : misuse),
     message:
       only === undefined ? "There is no login. Run `svc login SERVER`." : "There are several logins. Name the server."
   })

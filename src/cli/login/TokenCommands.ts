@@ -10,6 +10,7 @@ import { onlyNamed, workspaceNamed } from "../remote/Selection.ts"
 import { allPages } from "../remote/Pages.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 const tokens = Effect.gen(function* () {
   const { accountTokens } = yield* SvcClient
@@ -55,7 +56,7 @@ const createCommand = Command.make(
     ...sessionFlags,
     scope: Flag.String("scope").pipe(
       Flag.withDescription("What it may do: read, write, ...; may be repeated; else read"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     bound: Flag.Boolean("bound").pipe(
       Flag.withDescription("For the Workspace alone that --workspace names, or the chosen one"),

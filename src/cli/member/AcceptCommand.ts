@@ -4,7 +4,7 @@ import type { InvitationPreview } from "../../../schema/records/Invitation.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { clientEnv } from "../../settings/ClientSettings.ts"
 import { serverOrigin } from "../login/DeviceLogin.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
 import { newPassword, password, passwordFlag } from "../Password.ts"
 import { inputText } from "../remote/InputText.ts"
 import { inWords } from "../remote/RemoteFailed.ts"
@@ -34,6 +34,7 @@ const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (canPrompt) return yield* Prompt.run(Prompt.Password({ message: "Link of the invitation" }))
   return yield* new CommandFailed({
+    ...misuse,
     message: `There is no terminal to ask for the link at. Name a file with --link-file, or give it in ${clientEnv.invitation}.`
   })
 })
@@ -45,6 +46,7 @@ const partsOf = Effect.fnUntraced(function* (link: Redacted.Redacted) {
   const secret = url?.hash.slice(1)
   if (url === undefined || url.pathname !== "/join" || secret === undefined || secret === "") {
     return yield* new CommandFailed({
+      ...misuse,
       message:
         "This is no link of an invitation. Expected https://SERVER/join# with the secret behind it, as it was sent."
     })
@@ -58,6 +60,7 @@ const emailOf = Effect.fnUntraced(function* (given: Option.Option<string>, previ
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (canPrompt) return yield* Prompt.run(Prompt.String({ message: "E-mail address of your account" }))
   return yield* new CommandFailed({
+    ...misuse,
     message: "The invitation names nobody. Name the address of your account with --email."
   })
 })

@@ -2,7 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientRequest } from "effect/http"
 import { repeatedWhereSafe } from "../../client/SafeRepeat.ts"
-import { CommandFailed, printLine } from "../Output.ts"
+import { CommandFailed, misuse, printLine } from "../Output.ts"
 import { inputText, refuseRoundedNumbers } from "./InputText.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { refusal, RefusedAnswer } from "./RemoteFailed.ts"
@@ -20,6 +20,7 @@ const addressOf = (origin: string, path: string) => {
     ? Effect.succeed(url)
     : Effect.fail(
         new CommandFailed({
+          ...misuse,
           message: `${path} is no path of ${origin}. Give one such as workspaces, or /api/v1/workspaces.`
         })
       )
@@ -31,7 +32,7 @@ const inputOf = Effect.fn("inputOf")(function* (file: string) {
   const text = yield* inputText(file)
   yield* refuseRoundedNumbers(`--input ${file}`, text)
   return yield* decodeJson(text).pipe(
-    Effect.mapError(() => new CommandFailed({ message: `--input ${file}: expected one JSON value.` }))
+    Effect.mapError(() => new CommandFailed({ ...misuse, message: `--input ${file}: expected one JSON value.` }))
   )
 })
 

@@ -2,7 +2,8 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, jsonLine, misuse, print, printLine } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
 import {
   capsuleAutoUpdateCommand,
@@ -115,7 +116,8 @@ const outputsCommand = Command.make(
       const capsule = yield* capsuleNamed(given.capsule, given.workspace)
       const { outputs } = yield* client.capsules.outputs({ params: { capsuleId: capsule.id } })
       if (Option.isNone(given.name)) {
-        if (given.raw) return yield* new CommandFailed({ message: "--raw prints one value. Name the Output." })
+        if (given.raw)
+          return yield* new CommandFailed({ ...misuse, message: "--raw prints one value. Name the Output." })
         return yield* print(
           given.json,
           { outputs },
@@ -128,6 +130,8 @@ const outputsCommand = Command.make(
       const output = outputs.find(({ name }) => name === named)
       if (output === undefined) {
         return yield* new CommandFailed({
+          code: "not_found",
+          exitCode: exitCodes.notFound,
           message: `${capsule.name} has no public Output ${named}. ${outputs.length === 0 ? "It has none." : `It has ${outputs.map(({ name }) => name).join(", ")}.`}`
         })
       }

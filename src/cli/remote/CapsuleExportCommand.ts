@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, print } from "../Output.ts"
+import { CommandFailed, misuse, print } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
 import { progress } from "./Progress.ts"
@@ -12,6 +12,7 @@ import { isTypedName, terminalText } from "./TerminalText.ts"
 
 const unconfirmed = (name: string) =>
   new CommandFailed({
+    ...misuse,
     message: `Nothing was exported. The archive holds the secrets of the infrastructure in the clear: confirm that with --confirm ${name}.`
   })
 
@@ -30,17 +31,17 @@ const confirmed = Effect.fnUntraced(function* (name: string, given: Option.Optio
   return isTypedName(typed, name) ? name : yield* unconfirmed(name)
 })
 
-/** Never replaces an existing file, and is readable by this user only, since it contains the state. */
-const written = Effect.fnUntraced(function* (file: string, bytes: Uint8Array) {
+/**
+ * Makes the file before the export is made, so that the link, which works once, is not spent for a file that cannot be written.
+ * Never replaces an existing file, and is readable by this user only, since it will contain the state.
+ */
+const reserved = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
-  yield* files.writeFile(file, bytes, { flag: "wx", mode: 0o600 }).pipe(
-    Effect.mapError(
-      () =>
-        new CommandFailed({
-          message: `${file} cannot be written; a file that is there is never replaced. Name another one with --out. The export itself is used up: run the command again.`
-        })
-    )
-  )
+  const refused = new CommandFailed({
+    ...misuse,
+    message: `${file} cannot be written; a file that is there is never replaced. Nothing was exported: name another file with --out.`
+  })
+  yield* files.writeFile(file, new Uint8Array(), { flag: "wx", mode: 0o600 }).pipe(Effect.mapError(() => refused))
 })
 
 export const exportCommand = Command.make(
@@ -69,18 +70,29 @@ export const exportCommand = Command.make(
       const capsule = yield* capsuleNamed(given.capsule, given.workspace)
       const params = { capsuleId: capsule.id }
       const confirm = yield* confirmed(capsule.name, given.confirm)
-      const { archive, bytes } = yield* asPerson(given)(
+      const files = yield* FileSystem.FileSystem
+      const removed = (file: string) => Effect.ignore(files.remove(file))
+      const exported = asPerson(given)(
         Effect.gen(function* () {
           const { exports } = yield* SvcClient
-          const { export: made } = yield* exports.create({ params, payload: { confirm } })
-          yield* progress(`Downloading ${terminalText(made.fileName)} ...`)
-          const exportLink = made.link.split("/").at(-1) ?? ""
-          return { archive: made, bytes: yield* exports.download({ params: { ...params, exportLink } }) }
+          const { export: archive } = yield* exports.create({ params, payload: { confirm } })
+          // The server's file name must not contain a path.
+          const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
+          if (Option.isNone(given.out)) yield* reserved(file)
+          yield* progress(`Downloading ${terminalText(archive.fileName)} ...`)
+          const exportLink = archive.link.split("/").at(-1) ?? ""
+          yield* exports.download({ params: { ...params, exportLink } }).pipe(
+            Effect.flatMap((bytes) => files.writeFile(file, bytes, { mode: 0o600 })),
+            Effect.onError(() => removed(file))
+          )
+          return { archive, file }
         })
       )
-      // The server's file name must not contain a path.
-      const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
-      yield* written(file, bytes)
+      if (Option.isSome(given.out)) yield* reserved(given.out.value)
+      const { archive, file } = yield* Option.match(given.out, {
+        onNone: () => exported,
+        onSome: (out) => Effect.onError(exported, () => removed(out))
+      })
       const { inputsToSupply, resolvedCommit, stateVersionId } = archive
       yield* print(
         given.json,

@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { CommandFailed } from "../Output.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
 
 /** The flag of a command that cannot be undone. */

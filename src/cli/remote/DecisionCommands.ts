@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { RunApprovals } from "../../../schema/records/Approval.ts"
-import type { Run } from "../../../schema/records/Run.ts"
+import type { ListedRun, Run } from "../../../schema/records/Run.ts"
+import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
@@ -9,9 +10,11 @@ import { planFlags, planned } from "./PlanCommands.ts"
 import { addressOf, capsuleOfRun, showPlan } from "./PlanShown.ts"
 import { onServer } from "./Remote.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { type ExitCode, exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
 import { runNamed } from "./Selection.ts"
+import { anyNumber } from "../ValueFlags.ts"
 
 const planArgument = Argument.String("plan").pipe(
   Argument.withDescription("Id of the plan's Run, or the name of a Capsule for its newest plan")
@@ -19,8 +22,7 @@ const planArgument = Argument.String("plan").pipe(
 
 const waits = ({ status }: Run) => status === "waiting_approval"
 /** Approving a plan completes it; its apply is a separate Run. */
-const isApproved = ({ approvedAt, planRunId, status }: Run) =>
-  status === "succeeded" && approvedAt !== undefined && planRunId === undefined
+const isReviewed = ({ planRunId, type }: ListedRun) => isPlan(type) && planRunId === undefined
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
@@ -95,7 +97,7 @@ export const approveCommand = Command.make(
         "Why objects may exist that the plan does not know; needed without a terminal; may be repeated"
       ),
       Flag.withMetavar("code"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     plan: planArgument
   },
@@ -107,7 +109,11 @@ export const approveCommand = Command.make(
       // A list does not include the changes; the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
-        return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })
+        return yield* new CommandFailed({
+          code: "failed_precondition",
+          exitCode: exitCodes.conflict,
+          message: `${id} is ${run.status}, so there is nothing to approve.`
+        })
       const { acknowledged, planDigest } = yield* reviewed(run, given)
       const comment = Option.match(given.comment, { onNone: () => ({}), onSome: (text) => ({ comment: text }) })
       const answer = yield* runs.approve({
@@ -135,13 +141,59 @@ export const approveCommand = Command.make(
   ])
 )
 
+/** The Run that applied this plan. */
+const applyOf = Effect.fnUntraced(function* ({ capsuleId, id, workspaceId }: Run) {
+  if (capsuleId === undefined) return undefined
+  const { workspaces } = yield* SvcClient
+  const { runs } = yield* workspaces.runs({ params: { workspaceId }, query: { limit: 100, capsuleId } })
+  return runs.find(({ planRunId }) => planRunId === id)
+})
+
+const notApplicable = (message: string, exitCode: ExitCode = exitCodes.conflict) =>
+  new CommandFailed({ code: "failed_precondition", exitCode, message })
+
+/** Fails if an apply of the plan cannot begin, with what it waits for and the command that gives it. */
+const refuseUnready = Effect.fnUntraced(function* (plan: Run, isRepeatable: boolean) {
+  const { approvedAt, error, id, status } = plan
+  const name = terminalText((yield* capsuleOfRun(plan))?.name ?? id)
+  switch (status) {
+    case "queued":
+    case "running":
+      return yield* notApplicable(
+        `The newest plan of ${name}, ${id}, is ${status}. Follow it with \`svc run watch ${id}\`, then approve it.`
+      )
+    case "waiting_approval": {
+      const { approvals } = yield* SvcClient
+      const { message } = (yield* approvals.ofRun({ params: { runId: id } })).approvals
+      return yield* notApplicable(
+        `The plan ${id} of ${name} is not approved. ${message} Review and approve it with \`svc approve ${id}\`.`,
+        exitCodes.changes
+      )
+    }
+    case "succeeded": {
+      const apply = approvedAt === undefined || isRepeatable ? undefined : yield* applyOf(plan)
+      if (apply === undefined) return
+      return yield* notApplicable(
+        `The plan ${id} of ${name} was applied by ${apply.id}, which is ${apply.status}: \`svc run get ${apply.id}\`. Make a new plan with \`svc plan ${name}\`.`
+      )
+    }
+    default:
+      return yield* notApplicable(
+        `The plan ${id} of ${name} is ${status}${error === undefined ? "" : ` (${error.code})`}, so it is never applied. See \`svc run get ${id}\`, and make a new plan with \`svc plan ${name}\`.`
+      )
+  }
+})
+
 export const applyCommand = Command.make(
   "apply",
   { ...planFlags, idempotencyKey: idempotencyKeyFlag, plan: planArgument },
   Effect.fn("apply")((given) =>
     Effect.gen(function* () {
       const { runs } = yield* SvcClient
-      const plan = yield* runNamed(given.plan, given.workspace, isApproved, "plan that is approved")
+      const plan = yield* runNamed(given.plan, given.workspace, isReviewed, "plan")
+      if (!isReviewed(plan)) return yield* notApplicable(`${plan.id} is no plan, but ${plan.type}.`, exitCodes.usage)
+      // A repetition with the same key is answered with what the first one started.
+      yield* refuseUnready(plan, Option.isSome(given.idempotencyKey))
       const headers = yield* keyHeaders(given.idempotencyKey)
       const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })
       yield* planned(run, given)

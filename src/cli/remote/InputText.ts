@@ -1,12 +1,22 @@
-import { Effect, FileSystem, Stdio, Stream } from "effect"
+import { Effect, FileSystem, type PlatformError, Stdio, Stream } from "effect"
 import { containsRoundedNumber } from "../../../schema/json/ExactNumbers.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
+
+/** A file that the command line names cannot be used. */
+export const unreadable = (file: string, { reason }: PlatformError.PlatformError) =>
+  new CommandFailed({
+    ...misuse,
+    message:
+      reason._tag === "NotFound"
+        ? `There is no file ${file}. Check its path.`
+        : `${file} cannot be read (${reason._tag}). Check its path and permissions.`
+  })
 
 /** The contents of a file, or of standard input. */
 export const inputText = Effect.fn("inputText")(function* (file: string) {
   if (file === "-") return yield* Stream.mkString(Stream.decodeText((yield* Stdio.Stdio).stdin))
   const files = yield* FileSystem.FileSystem
-  return yield* files.readFileString(file)
+  return yield* files.readFileString(file).pipe(Effect.mapError((cause) => unreadable(file, cause)))
 })
 
 /** Refuses JSON with a number that would be rounded on its way to the server. */
@@ -14,6 +24,7 @@ export const refuseRoundedNumbers = (flag: string, json: string): Effect.Effect<
   containsRoundedNumber(json)
     ? Effect.fail(
         new CommandFailed({
+          ...misuse,
           message: `${flag}: holds a number with more digits than JSON readers keep. Write it as a string of its digits.`
         })
       )

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { apiVersion } from "../../../schema/records/Discovery.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 
 const decodeVersions = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ api_versions: Schema.Array(Schema.String) }))

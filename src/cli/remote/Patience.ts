@@ -3,7 +3,8 @@ import { HttpClientError } from "effect/http"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { progress } from "./Progress.ts"
 import { Remote } from "./Remote.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 
 /** Statuses with which a reverse proxy answers for a server that it cannot reach. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])

@@ -11,7 +11,8 @@ import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
 import { awaitRun, endOf } from "./RunEnd.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { capsuleNamed, stateVersionsOf } from "./Selection.ts"
 
 const waitFlag = Flag.Boolean("wait").pipe(

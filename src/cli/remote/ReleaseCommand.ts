@@ -3,12 +3,13 @@ import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { releaseRisk } from "../../ReleaseRisk.ts"
-import { CommandFailed, print } from "../Output.ts"
+import { CommandFailed, misuse, print } from "../Output.ts"
 import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
 import { capsuleOfRun } from "./PlanShown.ts"
 import { onServer } from "./Remote.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { factsText } from "./Rows.ts"
 import { runArgument } from "./RunArgument.ts"
@@ -29,7 +30,7 @@ const seenFence = Effect.fn("seenFence")(function* (
   if (Option.isSome(fence)) {
     return toolIsDead
       ? fence.value
-      : yield* new CommandFailed({ message: `${releaseRisk} Repeat the command with --tool-is-dead.` })
+      : yield* new CommandFailed({ ...misuse, message: `${releaseRisk} Repeat the command with --tool-is-dead.` })
   }
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (json || !canPrompt) {

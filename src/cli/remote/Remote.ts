@@ -6,7 +6,8 @@ import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts
 import { givenToken } from "../GivenToken.ts"
 import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
-import { CommandFailed } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
@@ -27,6 +28,7 @@ export class Remote extends Context.Service<
 
 const unnamed = (logins: number) =>
   new CommandFailed({
+    ...(logins === 0 ? { code: "unauthenticated", exitCode: exitCodes.forbidden } : misuse),
     message: `${logins === 0 ? "There is no login" : "There are several logins"}, and no server is named. Give --server or SVC_URL, set a context, or log in at one with \`svc login\`.`
   })
 
@@ -49,6 +51,8 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
   const found = yield* contexts.find(name.value)
   if (Option.isSome(found)) return found
   return yield* new CommandFailed({
+    code: "not_found",
+    exitCode: exitCodes.notFound,
     message: `There is no context ${name.value}. List them with \`svc context list\`, or set it with \`svc context set\`.`
   })
 })

@@ -1,39 +1,16 @@
 import { Effect, Runtime, Schema } from "effect"
 import { HttpClientError } from "effect/http"
+import { exitCodeOfStatus, exitCodes } from "../ExitCodes.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-
-/** Failures that scripts distinguish; `docs/cli.md` lists them. */
-export const exitCodes = {
-  failed: 1,
-  usage: 2,
-  forbidden: 4,
-  notFound: 5,
-  conflict: 6,
-  unreachable: 7
-} as const
 
 /** A command that was refused by a server, or that could not reach the server. */
 export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
   code: Schema.String,
   message: Schema.String,
-  exitCode: Schema.Literals([1, 2, 4, 5, 6, 7])
+  exitCode: Schema.Literals(Object.values(exitCodes))
 }) {
   override get [Runtime.errorExitCode](): number {
     return this.exitCode
-  }
-}
-
-const exitCodeOf = (status: number) => {
-  switch (status) {
-    case 401:
-    case 403:
-      return exitCodes.forbidden
-    case 404:
-      return exitCodes.notFound
-    case 409:
-      return exitCodes.conflict
-    default:
-      return exitCodes.failed
   }
 }
 
@@ -56,7 +33,7 @@ export interface Refused {
 export const refusal = (origin: string, { code, message, requestId, status }: Refused) =>
   new RemoteFailed({
     code,
-    exitCode: exitCodeOf(status),
+    exitCode: exitCodeOfStatus(status),
     message: [
       message,
       ...(signIn.has(code) ? [`Log in with \`svc login ${origin}\`, or give a valid token in SVC_TOKEN.`] : []),

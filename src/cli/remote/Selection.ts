@@ -4,7 +4,8 @@ import type { ListedRun } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { allPages } from "./Pages.ts"
 import { Remote } from "./Remote.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { nearest } from "./Nearest.ts"
 
 const missing = (what: string, named: string, known: ReadonlyArray<string>, list: string) => {
@@ -22,7 +23,7 @@ const missing = (what: string, named: string, known: ReadonlyArray<string>, list
 const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) =>
   new RemoteFailed({
     code: "ambiguous",
-    exitCode: exitCodes.failed,
+    exitCode: exitCodes.usage,
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
@@ -47,7 +48,7 @@ export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Optio
   if (only !== undefined && others.length === 0) return only
   return yield* new RemoteFailed({
     code: "workspace_unnamed",
-    exitCode: exitCodes.failed,
+    exitCode: only === undefined ? exitCodes.notFound : exitCodes.usage,
     message:
       only === undefined
         ? `You are in no Workspace of ${remote.origin}.`

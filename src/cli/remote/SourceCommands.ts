@@ -9,7 +9,9 @@ import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
-import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { anyNumber } from "../ValueFlags.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "./Rows.ts"
 import { connectionNamed, sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
@@ -93,7 +95,7 @@ const setCommand = Command.make(
         "Another ref whose plans may open private inputs, whoever starts them; replaces the list; may be repeated"
       ),
       Flag.withMetavar("ref"),
-      Flag.atLeast(0)
+      anyNumber
     ),
     noReviewedRefs: Flag.Boolean("no-other-reviewed-refs").pipe(
       Flag.withDescription("Empty that list"),

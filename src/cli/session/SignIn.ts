@@ -3,7 +3,7 @@ import { Prompt, TerminalCapabilities } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
 import { clientEnv } from "../../settings/ClientSettings.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { refusal, RefusedAnswer } from "../remote/RemoteFailed.ts"
 
 const cookieName = /^(?:__Host-)?svc_session$/
@@ -17,6 +17,7 @@ const codeOf = Effect.gen(function* () {
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (canPrompt) return yield* Prompt.run(Prompt.Password({ message: "Code of your authenticator" }))
   return yield* new CommandFailed({
+    ...misuse,
     message: `This account needs a code of its authenticator, and there is no terminal to ask at. Give it in ${clientEnv.code}.`
   })
 })

@@ -4,12 +4,14 @@ import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { CommandFailed } from "../Output.ts"
 import { inputText, refuseRoundedNumbers } from "../remote/InputText.ts"
 import { nearest } from "../remote/Nearest.ts"
-import { exitCodes, RemoteFailed } from "../remote/RemoteFailed.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { anyNumber } from "../ValueFlags.ts"
+import { RemoteFailed } from "../remote/RemoteFailed.ts"
 import { isTakenAsText, ofJson, typedValue } from "./TypedValue.ts"
 import { type FileValue, readValue, readVariableFile } from "./VariableFile.ts"
 
 const names = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
 /** The new values of a configuration. Secret ones are never arguments, because other users of the machine can read arguments. */
 export const variableFlags = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { commandHelps, commandReference } from "../../../scripts/CommandReference.ts"
+import { commandHelps, commandReference, exitCodeReference } from "../../../scripts/CommandReference.ts"
 import { clientCommandNames, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
 import { clientGroups } from "../../../src/cli/ClientRoot.ts"
 import { resultShapes } from "../../../src/cli/ResultShapes.ts"
@@ -32,6 +32,8 @@ describe("commands that are clients of a server", () => {
     Effect.gen(function* () {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)
+      const codes = readFileSync(new URL("../../../docs/exit-codes.md", import.meta.url), "utf8")
+      expect(codes).toBe(exitCodeReference)
     })
   )
 })

@@ -44,7 +44,7 @@ describe("svc", () => {
         [2, "usage", ""],
         [2, "invalid_settings", ""],
         [2, "usage", ""],
-        [1, "failed", ""]
+        [2, "usage", ""]
       ])
       expect(missing.error).toContain("--email")
       expect(terminal.error).toContain("--password-stdin")
@@ -128,7 +128,7 @@ describe("svc", () => {
       expect([good.code, JSON.parse(good.out).status]).toEqual([0, "valid"])
       expect([bad.code, JSON.parse(bad.out).status, bad.error]).toEqual([1, "invalid", ""])
       expect(bad.out).not.toContain("hunter2")
-      expect([missing.code, missing.out]).toEqual([1, ""])
+      expect([missing.code, missing.out]).toEqual([2, ""])
       expect([accepted.code, refused.code]).toEqual([0, 1])
     })
   )
@@ -167,8 +167,8 @@ describe("svc", () => {
       expect(created.error + created.out).not.toContain(password)
       const { subject } = JSON.parse(created.out)
       const taken = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"], `${password}\n`)
-      expect([taken.code, JSON.parse(taken.error).error.code]).toEqual([1, "failed_precondition"])
-      expect((yield* admin(["setup-link"])).code).toBe(1)
+      expect([taken.code, JSON.parse(taken.error).error.code]).toEqual([6, "failed_precondition"])
+      expect((yield* admin(["setup-link"])).code).toBe(6)
       const byAddress = yield* admin([
         "create-token",
         "--subject",
@@ -184,7 +184,7 @@ describe("svc", () => {
       const invited = yield* admin(["invite", "--email", "eve@example.com", "--base-url", "https://svc.example.com"])
       expect(JSON.parse(invited.out).invitationLink).toStartWith("https://svc.example.com/join#svci_")
       const nowhere = yield* admin(["invite", "--workspace", "ws_aaaaaaaaaaaaaaaaaaaaaaaa"])
-      expect([nowhere.code, JSON.parse(nowhere.error).error.code]).toEqual([1, "not_found"])
+      expect([nowhere.code, JSON.parse(nowhere.error).error.code]).toEqual([5, "not_found"])
       expect((yield* admin(["invite", "--workspace", "acme"])).code).toBe(2)
       const rotated = yield* admin(["rotate-keys"])
       expect(rotated.code).toBe(0)

@@ -47,7 +47,7 @@ describe("the policy file on the command line", () => {
         "/baseConfigs/0/profile"
       ])
       expect(told.out).toContain("/baseConfigs/0/profile: The file defines no profile absent")
-      expect([none.code, none.out]).toEqual([1, ""])
+      expect([none.code, none.out]).toEqual([2, ""])
       expect(help.out).toContain("svc policy check /etc/svc/policy.json")
     })
   )
@@ -105,7 +105,7 @@ describe("the policy file on the command line", () => {
       expect(done).toMatchObject({ changed: ["baseConfigs"], supersededPlans: 0 })
       yield* files.writeFileString(policyFile, "{}}")
       const refused = yield* reload
-      expect([refused.code, refused.out]).toEqual([1, ""])
+      expect([refused.code, refused.out]).toEqual([6, ""])
       expect(refused.error).toContain("is not valid")
       const events = yield* Effect.flatMap(
         sql,

@@ -54,7 +54,7 @@ describe("svc agent", () => {
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
-      expect(plain).toMatchObject({ code: 1, out: "" })
+      expect(plain).toMatchObject({ code: 2, out: "" })
       expect(plain.error).toContain("https")
       const withPath = yield* svc(["--server", "https://svc.example.com/agents", "--pool", "eu", "--dir", folder])
       expect(withPath.error).toContain("origin")

@@ -137,7 +137,7 @@ describe("svc audit", () => {
         "usr_b"
       )
       expect([future.code, future.out.trim()]).toEqual([0, ""])
-      expect((yield* audit("export", "--after", "3")).code).toBe(1)
+      expect((yield* audit("export", "--after", "3")).code).toBe(2)
     })
   )
 })

@@ -94,7 +94,7 @@ live(
       const unasked = yield* told("run", "release", id)
       expect([unasked.code, unasked.error]).toEqual([2, expect.stringContaining("--fence")])
       const unstated = yield* told("run", "release", id, "--fence", "3")
-      expect([unstated.code, unstated.error]).toEqual([1, expect.stringContaining("two applies at once")])
+      expect([unstated.code, unstated.error]).toEqual([2, expect.stringContaining("two applies at once")])
       const other = yield* told("run", "release", id, "--fence", "2", "--tool-is-dead", "--json")
       expect(JSON.parse(other.error)).toMatchObject({ error: { code: "guard_conflict" } })
       const client = yield* makeClient({ baseUrl: url, token: Redacted.make(token) })

@@ -89,7 +89,7 @@ describe("the server of a command", () => {
         const refused = yield* svc(args).pipe(
           Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: "given" })))
         )
-        expect([path, refused.code, refused.error]).toEqual([path, 1, expect.stringContaining("is no path of")])
+        expect([path, refused.code, refused.error]).toEqual([path, 2, expect.stringContaining("is no path of")])
       }
     })
   )
@@ -113,7 +113,7 @@ describe("the server of a command", () => {
       yield* run("context", "set", "work", "--server", ofContext ?? "")
       expect(JSON.parse(yield* files.readFileString(file)).contexts.work).toEqual({ server: ofContext })
       expect((yield* run("context", "remove", "home")).code).toBe(0)
-      expect((yield* run("context", "use", "home")).code).toBe(1)
+      expect((yield* run("context", "use", "home")).code).toBe(5)
       yield* files.chmod(file, 0o644)
       expect((yield* run("context", "list")).error).toContain("chmod 600")
     })
