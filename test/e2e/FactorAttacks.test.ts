@@ -1,5 +1,6 @@
-import { expect, setDefaultTimeout } from "bun:test"
+import { expect, setDefaultTimeout, spyOn } from "bun:test"
 import { Effect, Exit, FileSystem, Scope } from "effect"
+import { passwordHashing } from "../../actors/access/account/PasswordHashing.ts"
 import { codeOf } from "../../actors/access/account/Totp.ts"
 import { it } from "../support/Effect.ts"
 import {
@@ -262,11 +263,36 @@ it.live("answers every failed sign-in alike, and limits guesses at one account a
       text: text.replace(/req_\w+/, "req"),
       headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
     })
+    // The time of an answer is that of its hash. Times cannot be compared in a test, so the hashes are counted, with their costs.
+    const hashes = yield* Effect.acquireRelease(
+      Effect.sync(() => spyOn(passwordHashing, "verify")),
+      (spy) => Effect.sync(() => spy.mockRestore())
+    )
+    const hashed = <A, E, R>(use: Effect.Effect<A, E, R>) =>
+      Effect.suspend(() => {
+        hashes.mockClear()
+        return Effect.map(use, (answer) => ({
+          answer,
+          costs: hashes.mock.calls.map(([, hash]) => hash.split("$").slice(0, 4).join("$"))
+        }))
+      })
+    const form = (name: string) =>
+      attempt(() =>
+        browserAt(server.url).form("/sign-in", { email: `${name}@example.test`, password: "a wrong guess" })
+      )
     const unknown = shape(yield* guess("nobody"))
     expect(unknown.status).toBe(401)
+    const work = yield* hashed(guess("nobody-either"))
+    expect([shape(work.answer), work.costs.length]).toEqual([unknown, 1])
+    const page = yield* hashed(form("nobody"))
+    expect([page.answer.status, page.costs]).toEqual([401, work.costs])
     for (const name of ["ann", "plain", "gone", "bare"]) {
-      expect([name, shape(yield* guess(name))]).toEqual([name, unknown])
-      expect([name, shape(yield* guess(name, { code: "123456" }))]).toEqual([name, unknown])
+      for (const more of [{}, { code: "123456" }]) {
+        const { answer, costs } = yield* hashed(guess(name, more))
+        expect([name, shape(answer), costs]).toEqual([name, unknown, work.costs])
+      }
+      const { answer, costs } = yield* hashed(form(name))
+      expect([name, shape(answer), costs]).toEqual([name, shape(page.answer), work.costs])
     }
     // The right password of a locked account answers as a wrong one.
     const locked = yield* attempt(() => signIn(server.url, "gone"))

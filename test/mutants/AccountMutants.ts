@@ -205,5 +205,12 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     text: "WHERE subject = ${subject} AND code_hash = ${digest(code)}",
     broken: "WHERE subject <> ${subject + subject} AND code_hash = ${digest(code)}",
     test: factors
+  },
+  {
+    name: "sign-in: an unknown person costs a hash, too",
+    file: "actors/access/account/Passwords.ts",
+    text: "if (normal === undefined || ",
+    broken: "if (hash === undefined || normal === undefined || ",
+    test: "test/e2e/FactorAttacks.test.ts"
   }
 ]

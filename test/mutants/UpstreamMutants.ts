@@ -179,5 +179,12 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
     text: "(recent?.mails ?? 0) >= mostInAnHour",
     broken: "false",
     test: mails
+  },
+  {
+    name: "upstream: a provider that never finishes is not a false answer",
+    file: "src/accounts/upstream/UpstreamProvider.ts",
+    text: `cause.code === "OAUTH_TIMEOUT"`,
+    broken: `cause.code === ""`,
+    test: "test/src/accounts/upstream/SlowProvider.test.ts"
   }
 ]

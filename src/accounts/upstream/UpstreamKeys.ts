@@ -1,9 +1,7 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from "jose"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 import { providerFetch } from "./ProviderFetch.ts"
-
-const requestTimeoutMillis = 10_000
 
 /** Whether fetching the keys again could make a difference. */
 const mayHaveRotated = (cause: unknown): boolean =>
@@ -13,10 +11,10 @@ const mayHaveRotated = (cause: unknown): boolean =>
  * Verifies signatures with the keys that a provider publishes at `address`. Keys are cached; an unverifiable signature causes one
  * more fetch, since a provider may rotate its keys at any time. Fails with the error from the last verification.
  */
-export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
+export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>, within: Duration.Duration) => {
   const keys = createRemoteJWKSet(new URL(address), {
     [customFetch]: providerFetch,
-    timeoutDuration: requestTimeoutMillis,
+    timeoutDuration: Duration.toMillis(within),
     // Only the second attempt below fetches them again, so that no response causes more than one request.
     cooldownDuration: Number.POSITIVE_INFINITY
   })

@@ -5,11 +5,13 @@ import {
   AuthorizationResponseError,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
+  ClientError,
   type Configuration,
   customFetch,
   discovery,
   fetchUserInfo
 } from "openid-client"
+import { errors } from "jose"
 import type { UpstreamIdentity } from "../../../actors/access/account/UpstreamIdentities.ts"
 import { refusedFor, type UpstreamRefused } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { UpstreamProof } from "../../../actors/access/account/UpstreamSignIns.ts"
@@ -36,7 +38,8 @@ export interface UpstreamSettings {
   readonly groupsClaim: string
 }
 
-const requestTimeoutSeconds = 10
+/** How long the provider may take to answer a request, including the answer's body. */
+const answersWithin = Duration.seconds(10)
 // A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
 // Used if the metadata does not list any. Neither "none" nor keys shared with the client are ever accepted.
@@ -57,12 +60,16 @@ const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
 
-const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
+/** Whether the provider did not answer in time; each library has its own error for that. */
+const isTooSlow = (cause: unknown): boolean =>
+  (cause instanceof ClientError && cause.code === "OAUTH_TIMEOUT") || cause instanceof errors.JWKSTimeout
+
+const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within: Duration.Duration) =>
   Effect.gen(function* () {
     const configuration = yield* Effect.tryPromise(() =>
       discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
         [customFetch]: providerFetch,
-        timeout: requestTimeoutSeconds,
+        timeout: Duration.toSeconds(within),
         // The settings allow plain http on loopback only.
         execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
       })
@@ -73,7 +80,10 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
       yield* Effect.logWarning("The metadata of the upstream sign-in provider names no jwks_uri")
       return yield* refusedFor("unreachable")
     }
-    const known: Known = { configuration, verifySignature: publishedKeys(jwks_uri, supported.filter(isAsymmetric)) }
+    const known: Known = {
+      configuration,
+      verifySignature: publishedKeys(jwks_uri, supported.filter(isAsymmetric), within)
+    }
     return known
   }).pipe(
     Effect.catchTag("UnknownError", ({ cause }) =>
@@ -107,7 +117,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
         ? refusedFor("denied")
         : Effect.andThen(
             logged("An upstream sign-in was refused", cause),
-            refusedFor(fresh ? "not_fresh" : "invalid_answer")
+            refusedFor(isTooSlow(cause) ? "unreachable" : fresh ? "not_fresh" : "invalid_answer")
           )
     )
   )
@@ -121,7 +131,10 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   // The signature is verified although the token came over TLS.
   yield* verifySignature(tokens.id_token).pipe(
     Effect.catch(({ cause }) =>
-      Effect.andThen(logged("The signature of an upstream ID token was refused", cause), refusedFor("invalid_answer"))
+      Effect.andThen(
+        logged("The signature of an upstream ID token was refused", cause),
+        refusedFor(isTooSlow(cause) ? "unreachable" : "invalid_answer")
+      )
     )
   )
   return { claims, accessToken: tokens.access_token }
@@ -192,11 +205,11 @@ export class UpstreamProvider extends Context.Service<
     identity: () => Effect.fail(refusedFor("not_configured"))
   })
 
-  static readonly layer = (settings: UpstreamSettings) =>
+  static readonly layer = (settings: UpstreamSettings, within: Duration.Duration = answersWithin) =>
     Layer.effect(
       UpstreamProvider,
       Effect.gen(function* () {
-        const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings), metadataGoodFor)
+        const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings, within), metadataGoodFor)
         // The next sign-in retries a provider that was briefly unreachable.
         const provider = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
