@@ -62,11 +62,11 @@ import { ConnectionTokens } from "./inputs/connection/ConnectionTokens.ts"
 import { ConnectionUses } from "./inputs/connection/ConnectionUses.ts"
 import * as ConnectionsLive from "./inputs/connection/ConnectionsLive.ts"
 import { CredentialTest } from "./inputs/connection/CredentialTest.ts"
-import { HeldValues } from "./inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "./inputs/connection/CredentialsInUse.ts"
 import { StoredCommits } from "./inputs/git/StoredCommits.ts"
 import { TokenRenewals } from "./inputs/connection/TokenRenewals.ts"
 import { Deliveries } from "./inputs/delivery/Deliveries.ts"
-import { DeliverySidecar } from "./inputs/delivery/DeliverySidecar.ts"
+import { RunDeliveries } from "./inputs/delivery/RunDeliveries.ts"
 import { Endpoints } from "./inputs/delivery/Endpoints.ts"
 import { GeneratedSecrets } from "./inputs/delivery/GeneratedSecrets.ts"
 import { IdentityCapability } from "./inputs/delivery/IdentityCapability.ts"
@@ -163,7 +163,7 @@ const records = Layer.mergeAll(
   InstallConfigStore.layer,
   StateVersions.layer,
   BackupStore.layer,
-  HeldValues.layer.pipe(Layer.provideMerge(Layer.mergeAll(ConnectionStore.layer, ConnectionTokens.layer))),
+  CredentialsInUse.layer.pipe(Layer.provideMerge(Layer.mergeAll(ConnectionStore.layer, ConnectionTokens.layer))),
   ConnectionAuthorizations.layer,
   OAuthClient.layer,
   ConnectionUses.layer,
@@ -185,7 +185,7 @@ const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), La
 const hosting = Deliveries.layer.pipe(
   Layer.provideMerge(InterfaceConsumption.layer),
   Layer.provideMerge(
-    Layer.mergeAll(Endpoints.layer, GeneratedSecrets.layer, DeliverySidecar.layer, IdentityCapability.layer)
+    Layer.mergeAll(Endpoints.layer, GeneratedSecrets.layer, RunDeliveries.layer, IdentityCapability.layer)
   ),
   Layer.provideMerge(Layer.mergeAll(InterfaceSettlement.layer, InterfaceMaterialization.layer)),
   Layer.provideMerge(InterfaceLedger.layer)

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Option, Path } from "effect"
-import { patientCollector } from "../runner/toolchain/PatientCollector.ts"
+import { patientCollector } from "../runner/toolchain/GoGcSettings.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 

@@ -2,7 +2,7 @@ import { DateTime, Deferred, Effect, Fiber, Option, Schema, type Scope } from "e
 import { type JobOffer, longestReportedLine } from "../../schema/agent/AgentJob.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
 import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
-import { type FreshResult, storedResult } from "./FreshResult.ts"
+import { type ResultUpload, storedResult } from "./ResultUpload.ts"
 import { Guard } from "./guard/Guard.ts"
 import { executeJob, type OpenedJob, sealedResult, untilDiskTakesIt } from "./JobExecution.ts"
 import { acceptOffer, type OfferAcceptance } from "./OfferAcceptance.ts"
@@ -90,7 +90,7 @@ const execution = Effect.fnUntraced(function* (
   offer: JobOffer,
   opened: OpenedJob,
   { accepted, mayStart }: Pick<OfferAcceptance, "accepted" | "mayStart">
-): Effect.fn.Return<FreshResult, unknown, ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
+): Effect.fn.Return<ResultUpload, unknown, ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
   const { room } = handle
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
   const uploads = yield* uploadStates((state) =>
@@ -172,7 +172,7 @@ const keptAfter = "20 millis"
  * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Data that the
  * server already has need not be kept, and until the server has the result, the run folder holds the state of an apply.
  */
-const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
+const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: ResultUpload) {
   const { room, spool } = handle
   handle.stage = "ended"
   const kept = Effect.all([fresh.kept, Effect.flatMap(spool.last, spool.flushed)], { concurrency: "unbounded" }).pipe(

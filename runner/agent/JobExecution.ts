@@ -9,10 +9,10 @@ import type { ApplyOutcome, PlanOutcome } from "../execution/RunOutcome.ts"
 import { BuildStore } from "../execution/BuildStore.ts"
 import type { RunControl } from "../execution/RunPlace.ts"
 import { AgentParty } from "./AgentParty.ts"
-import { freshResult, sealedContents } from "./FreshResult.ts"
+import { resultUpload, sealedContents } from "./ResultUpload.ts"
 import { JobFiles } from "./JobFiles.ts"
 import { JobResult } from "./JobResult.ts"
-import type { RunRoom } from "./RunRoom.ts"
+import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { sealedStream } from "./SealedFile.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
@@ -69,7 +69,7 @@ const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch
  * that is not `accepted`.
  */
 const withFiles = Effect.fnUntraced(function* (
-  room: RunRoom,
+  room: AgentRunFolder,
   offer: JobOffer,
   opened: OpenedJob,
   accepted: Effect.Effect<void>
@@ -117,7 +117,7 @@ type State = Redacted.Redacted<Uint8Array>
  * Writes the state of an apply to disk as soon as the tool reports it: if the tool could only print the state, no other copy
  * exists. Once the state is on disk, the agent can submit it regardless of the Run's fate.
  */
-const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
+const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
   const scope = yield* Effect.scope
   const write = (state: State) =>
     Effect.uninterruptible(
@@ -138,7 +138,7 @@ const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
 
 /** Seals the tool's results for the server. The state is on disk by the time this returns and the tool is considered stopped. */
 const sealedOutcome = Effect.fnUntraced(function* (
-  room: RunRoom,
+  room: AgentRunFolder,
   done: Executed,
   isKept: (state: State) => Effect.Effect<void, RunFileFailed>
 ) {
@@ -148,7 +148,7 @@ const sealedOutcome = Effect.fnUntraced(function* (
   if (done.kind === "plan") {
     const { build, planFile } = done.outcome
     const outcome: PlanOutcome = { ...done.outcome, planFile: nothing }
-    return freshResult(
+    return resultUpload(
       yield* Effect.all(
         {
           outcome: sealedText(room, { kind: "plan", status: "ended", outcome }),
@@ -162,16 +162,16 @@ const sealedOutcome = Effect.fnUntraced(function* (
   const { state, ...rest } = done.outcome
   const outcome: ApplyOutcome = rest
   const text = sealedText(room, { kind: "apply", status: "ended", outcome })
-  if (state === undefined) return freshResult({ outcome: yield* text })
+  if (state === undefined) return resultUpload({ outcome: yield* text })
   const files = Effect.all(
     { outcome: text, state: sealedContents(room, "state", Redacted.value(state)) },
     { concurrency: "unbounded" }
   )
   const [sealed] = yield* Effect.all([files, isKept(state)], { concurrency: "unbounded" })
-  return freshResult(sealed)
+  return resultUpload(sealed)
 })
 
-const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest: string; sizeBytes: number }) {
+const sealedBuild = Effect.fnUntraced(function* (room: AgentRunFolder, build: { digest: string; sizeBytes: number }) {
   const party = yield* AgentParty
   const files = yield* FileSystem.FileSystem
   const found = yield* Effect.flatMap(BuildStore, (builds) => builds.find(build)).pipe(
@@ -185,14 +185,14 @@ const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest:
   )
 })
 
-const sealedText = (room: RunRoom, result: JobResult) =>
+const sealedText = (room: AgentRunFolder, result: JobResult) =>
   Effect.orDie(encodeResult(result)).pipe(
     Effect.flatMap((text) => sealedContents(room, "outcome", new TextEncoder().encode(text)))
   )
 
 /** Seals the result of a job, without the files that are sent separately. */
-export const sealedResult = (room: RunRoom, result: JobResult) =>
-  Effect.map(sealedText(room, result), (outcome) => freshResult({ outcome }))
+export const sealedResult = (room: AgentRunFolder, result: JobResult) =>
+  Effect.map(sealedText(room, result), (outcome) => resultUpload({ outcome }))
 
 /** No other copy of a Run's results exists, so sealing waits for disk space. */
 export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -206,7 +206,7 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
  * lease had run out; a plan or a drift check then failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
-  room: RunRoom,
+  room: AgentRunFolder,
   offer: JobOffer,
   opened: OpenedJob,
   control: RunControl,

@@ -11,7 +11,7 @@ import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { heldContents, mostUnpackedFrom, unpackedInMemory } from "./BlobContents.ts"
 import { reusedBufferChunks } from "./ReusedBufferChunks.ts"
-import type { RunRoom } from "./RunRoom.ts"
+import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
 
@@ -37,14 +37,14 @@ export class JobFiles extends Context.Service<
   {
     /** Makes the snapshot and the build available to the runner. */
     readonly provide: (
-      room: RunRoom,
+      room: AgentRunFolder,
       offer: JobOffer,
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
     /** Returns the file from the offer if the offer contains it, opened with the `keys` of its job. */
     readonly secret: (
-      room: RunRoom,
+      room: AgentRunFolder,
       offer: JobOffer,
       keys: ReadonlyArray<CryptoKey>,
       kind: "state" | "plan_file",
@@ -66,7 +66,7 @@ export class JobFiles extends Context.Service<
       const use = (recent: Array<string>, digest: string) =>
         recent.splice(0, recent.length, ...recent.filter((one) => one !== digest).slice(-mostKept), digest)
 
-      const fetched = (room: RunRoom, kind: BlobKind, digest: string) => {
+      const fetched = (room: AgentRunFolder, kind: BlobKind, digest: string) => {
         const target = room.sealed(`fetched-${kind}`)
         return Effect.acquireRelease(Effect.as(line.fetch(room.claim, kind, digest, target), target), (path) =>
           Effect.promise(() => rm(path, { force: true }))
@@ -79,7 +79,11 @@ export class JobFiles extends Context.Service<
         sealed: Stream.Stream<Uint8Array, E>
       ) => Stream.unwrap(Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), sealed)))
 
-      const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string, accepted: Effect.Effect<void>) {
+      const snapshot = Effect.fnUntraced(function* (
+        room: AgentRunFolder,
+        digest: string,
+        accepted: Effect.Effect<void>
+      ) {
         use(used, digest)
         if ((yield* Effect.option(snapshots.open(digest)))._tag === "Some") return
         yield* accepted
@@ -91,7 +95,7 @@ export class JobFiles extends Context.Service<
       }, Effect.scoped)
 
       const build = Effect.fnUntraced(function* (
-        room: RunRoom,
+        room: AgentRunFolder,
         reference: BuildReference,
         accepted: Effect.Effect<void>
       ) {
@@ -109,7 +113,7 @@ export class JobFiles extends Context.Service<
       }, Effect.scoped)
 
       const secret = Effect.fnUntraced(function* (
-        room: RunRoom,
+        room: AgentRunFolder,
         offer: JobOffer,
         keys: ReadonlyArray<CryptoKey>,
         kind: "state" | "plan_file",

@@ -7,10 +7,10 @@ import { LeftOver } from "../execution/RunOutcome.ts"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { packContents } from "./BlobContents.ts"
-import { type FreshResult, sealedContents } from "./FreshResult.ts"
+import { type ResultUpload, sealedContents } from "./ResultUpload.ts"
 import { untilDiskTakesIt } from "./JobExecution.ts"
 import type { RunHandle } from "./RunHandle.ts"
-import type { RunRoom } from "./RunRoom.ts"
+import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { sealedBytes } from "./SealedFile.ts"
 import { ServerLine } from "./ServerLine.ts"
 import { spoolLimits } from "./Spool.ts"
@@ -68,7 +68,7 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
  * may be written at the same time.
  */
 export const sendState = Effect.fnUntraced(function* (
-  room: RunRoom,
+  room: AgentRunFolder,
   { resourceCount, serial, state }: StateCheckpoint
 ) {
   const line = yield* ServerLine
@@ -77,7 +77,7 @@ export const sendState = Effect.fnUntraced(function* (
 })
 
 /** Delivers the result of a finished Run. The agent removes nothing of it before the server has stored it. */
-export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: FreshResult) {
+export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: ResultUpload) {
   const line = yield* ServerLine
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
 })
@@ -103,7 +103,7 @@ export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 
-const sendLeft = Effect.fnUntraced(function* (room: RunRoom, left: LeftOver) {
+const sendLeft = Effect.fnUntraced(function* (room: AgentRunFolder, left: LeftOver) {
   const line = yield* ServerLine
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeLeft(left))

@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import type { HeldRun, RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { Lease } from "./LeaseClock.ts"
-import type { RunRoom } from "./RunRoom.ts"
+import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import type { Spool } from "./Spool.ts"
 
 /** The order with which the server ended this agent's authority over a Run. */
@@ -20,7 +20,7 @@ export type Ended = "hand_in" | "discard"
  * - `reported`: waits for the report in progress
  */
 export interface RunHandle {
-  readonly room: RunRoom
+  readonly room: AgentRunFolder
   readonly spool: Spool
   readonly lease: Lease | undefined
   readonly cancelled: Deferred.Deferred<void>

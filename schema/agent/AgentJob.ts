@@ -3,7 +3,7 @@ import { LogStream, ReportedFact, RunPhase } from "../events/RunEvent.ts"
 import { RunId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
-import { CarriedFiles } from "./CarriedFile.ts"
+import { InlineFiles } from "./CarriedFile.ts"
 
 /** A Run under one claim. Every report about a Run identifies the claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
@@ -35,7 +35,7 @@ export const JobOffer = Schema.Struct({
   build: Schema.optionalKey(Digest),
   state: Schema.optionalKey(Digest),
   planFile: Schema.optionalKey(Digest),
-  files: Schema.optionalKey(CarriedFiles),
+  files: Schema.optionalKey(InlineFiles),
   signature: Schema.String.check(Schema.isMaxLength(128))
 })
 export type JobOffer = typeof JobOffer.Type

@@ -5,7 +5,7 @@ import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
 import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
 import { AgentRefusal } from "./AgentRefusal.ts"
 import { Digest } from "./Blob.ts"
-import { CarriedFiles } from "./CarriedFile.ts"
+import { InlineFiles } from "./CarriedFile.ts"
 import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
@@ -143,7 +143,7 @@ export const Checkpoint = Rpc.make("Checkpoint", {
     serial: Schema.Int,
     resourceCount: Schema.Int,
     blob: Digest,
-    files: Schema.optionalKey(CarriedFiles)
+    files: Schema.optionalKey(InlineFiles)
   },
   error: AgentRefusal
 })
@@ -161,7 +161,7 @@ export const Result = Rpc.make("Result", {
     planFile: Schema.optionalKey(Digest),
     state: Schema.optionalKey(Digest),
     build: Schema.optionalKey(Digest),
-    files: Schema.optionalKey(CarriedFiles),
+    files: Schema.optionalKey(InlineFiles),
     lastReport: Schema.optionalKey(ReportBatch)
   },
   error: AgentRefusal

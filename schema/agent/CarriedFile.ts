@@ -25,7 +25,7 @@ export const CarriedFile = Schema.Struct({
 export type CarriedFile = typeof CarriedFile.Type
 
 /** At most one of each kind. */
-export const CarriedFiles = Schema.Array(CarriedFile).check(
+export const InlineFiles = Schema.Array(CarriedFile).check(
   Schema.makeFilter((files) => new Set(files.map(({ kind }) => kind)).size === files.length)
 )
 

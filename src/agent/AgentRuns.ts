@@ -4,7 +4,7 @@ import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { Guard } from "../../runner/agent/guard/Guard.ts"
 import type { Moment } from "../../runner/agent/LeaseClock.ts"
 import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/agent/RunHandle.ts"
-import { adoptRoom, type RunRoom } from "../../runner/agent/RunRoom.ts"
+import { adoptRoom, type AgentRunFolder } from "../../runner/agent/AgentRunFolder.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
 /** The server's response about a held Run: its status, and how long it remains this agent's. */
@@ -81,7 +81,7 @@ export class AgentRuns extends Context.Service<
         )
       }, Effect.uninterruptible)
 
-      const leftRoom = (room: RunRoom): HeldWith => ({
+      const leftRoom = (room: AgentRunFolder): HeldWith => ({
         room,
         lease: undefined,
         stage: room.found.stage === "ended" ? "ended" : "left"

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { NeedReason } from "../../actors/upkeep/retention/RetainedKind.ts"
+import type { KeepReason } from "../../actors/upkeep/retention/RetainedKind.ts"
 import { OperatorRetention } from "../operator/Operator.ts"
 import type { RetentionReport } from "../operator/RetentionCommands.ts"
 import { jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 /** Why a record is kept. */
-const words: Readonly<Record<NeedReason, string>> = {
+const words: Readonly<Record<KeepReason, string>> = {
   open: "not over yet",
   open_plan: "a plan that may still be applied",
   newest: "the newest of its kind",

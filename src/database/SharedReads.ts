@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { Clock, Effect, Exit, Result } from "effect"
 import { hasProperty } from "effect/Predicate"
 import type { Commits } from "../../actors/base/database/Commits.ts"
-import type { ReadMemoryShape, Remembering } from "../../actors/base/database/ReadMemory.ts"
+import type { CommitCacheShape, Remembering } from "../../actors/base/database/CommitCache.ts"
 import type { ReadSnapshotShape } from "../../actors/base/database/ReadSnapshot.ts"
 
 // Maximum entries of each kind: more than the number of credentials in use at a time.
@@ -92,7 +92,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     if (!isTurn) queueMicrotask(endReads)
   }
 
-  const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(
+  const untilCommit: CommitCacheShape["untilCommit"] = <A, E, R>(
     find: (key: string) => Effect.Effect<A, E, R>,
     { until, weigh }: Remembering<A> = {}
   ) => {
@@ -134,6 +134,6 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     end()
   }
   const snapshot: ReadSnapshotShape = { renew: end, renewForTurn }
-  const memory: ReadMemoryShape = { untilCommit, forget: forgetAll }
+  const memory: CommitCacheShape = { untilCommit, forget: forgetAll }
   return { before: begin, memory, snapshot, close }
 }

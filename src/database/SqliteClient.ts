@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Pool, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { Commits, commitListeners } from "../../actors/base/database/Commits.ts"
-import { ReadMemory } from "../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../actors/base/database/CommitCache.ts"
 import { ReadSnapshot } from "../../actors/base/database/ReadSnapshot.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
@@ -184,7 +184,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     isTransaction: (connection) => connection instanceof SqliteConnection && connection.inTransaction,
     spanAttributes
   })
-  return Context.make(ReadSql, client).pipe(Context.add(ReadMemory, memory), Context.add(ReadSnapshot, snapshot))
+  return Context.make(ReadSql, client).pipe(Context.add(CommitCache, memory), Context.add(ReadSnapshot, snapshot))
 })
 
 /** The write connection to a database file, with the operations on it. WAL, synchronous FULL. */

@@ -2,7 +2,7 @@ import { Clock, Context, Effect } from "effect"
 import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { ReadHorizon } from "../../actors/base/database/ReadHorizon.ts"
-import { ReadMemory } from "../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../actors/base/database/CommitCache.ts"
 import { accessOf } from "../../schema/api/Roles.ts"
 import { Caller } from "../../schema/api/Middleware.ts"
 
@@ -85,7 +85,7 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
  * Reads whose answer is reused, byte for byte, until something is committed or the time it was compared with is reached. The
  * caller is still verified on every request.
  */
-export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
+export const rememberedAnswers = Effect.map(CommitCache, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {
     const rule = accessOf(endpoint)
     if (rule.kind === "public" || rule.kind === "token") return answered

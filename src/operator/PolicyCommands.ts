@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../../actors/base/audit/Audit.ts"
 import { OperatorSuccession } from "../../actors/ledger/configuration/OperatorSuccession.ts"
 import { serviceContext } from "../../actors/Command.ts"
-import { ReadMemory } from "../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../actors/base/database/CommitCache.ts"
 import { transaction } from "../../actors/base/database/Transaction.ts"
 import { Grants } from "../../actors/access/issuer/Grants.ts"
 import { endRemovedRedirects } from "../../actors/access/issuer/RemovedRedirects.ts"
@@ -61,7 +61,7 @@ export class PolicyCommands extends Context.Service<
       const grants = yield* Grants
       const operator = yield* OperatorSuccession
       const audit = yield* Audit
-      const memory = yield* ReadMemory
+      const memory = yield* CommitCache
 
       const read = Effect.all({ policy: policy.reload, clients: registered.reload }).pipe(
         Effect.filterOrFail(

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { AuditRemoval } from "../../actors/base/audit/AuditRemoval.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
 import { RecordRemoval } from "../../actors/upkeep/retention/RecordRemoval.ts"
-import { NeedReason } from "../../actors/upkeep/retention/RetainedKind.ts"
+import { KeepReason } from "../../actors/upkeep/retention/RetainedKind.ts"
 import { LogRemoval } from "../../actors/ledger/run/LogRemoval.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { RetainedKindName } from "../../schema/records/Retention.ts"
@@ -38,7 +38,7 @@ type Removed = typeof Removed.Type
 /** What is removed, and what is kept although its retention period is over. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
-  kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: NeedReason, records: Schema.Int }))
+  kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: KeepReason, records: Schema.Int }))
 })
 export type RetentionReport = typeof RetentionReport.Type
 

@@ -28,7 +28,7 @@ export const agentKeyMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: what waits under an ended session is offered nothing",
-    file: "actors/running/agent-pool/StandingAgent.ts",
+    file: "actors/running/agent-pool/CurrentAgent.ts",
     text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
     broken: "AND revoked_at IS NULL",
     test: endedTest

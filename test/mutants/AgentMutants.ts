@@ -133,10 +133,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: what an apply left outlives the record of its Run",
-    file: "runner/agent/RunRoom.ts",
+    file: "runner/agent/AgentRunFolder.ts",
     text: "if (yield* holdsApply(folder))",
     broken: "if (yield* holdsApply(join(folder, name)))",
-    test: "test/runner/agent/RunRoom.test.ts"
+    test: "test/runner/agent/AgentRunFolder.test.ts"
   },
   {
     name: "agent: the record of an apply is durable before its tool starts",
@@ -259,7 +259,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",
-    file: "actors/running/agent-pool/StandingAgent.ts",
+    file: "actors/running/agent-pool/CurrentAgent.ts",
     text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
     broken: "AND sign_key = ${agent.sign_key}",
     test: guardsTest
@@ -378,10 +378,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: one that owes a state is not forgotten",
-    file: "actors/running/agent-pool/GoneAgents.ts",
+    file: "actors/running/agent-pool/SilentAgents.ts",
     text: "AND NOT ${yield* owes}",
     broken: "AND NOT (0 = 1)",
-    test: "test/actors/running/agent-pool/GoneAgents.test.ts"
+    test: "test/actors/running/agent-pool/SilentAgents.test.ts"
   },
   {
     name: "agent: no poll without a free place",

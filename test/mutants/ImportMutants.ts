@@ -70,7 +70,7 @@ export const importMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "import: what the original may still do",
-    file: "actors/running/execution/TakenOverState.ts",
+    file: "actors/running/execution/AdoptedState.ts",
     text: "return imported_from === null",
     broken: "return imported_from !== undefined",
     test

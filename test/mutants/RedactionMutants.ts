@@ -50,10 +50,10 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "shown declaration: the default of a secret input",
-    file: "actors/ledger/source/ShownDeclaration.ts",
+    file: "actors/ledger/source/VariableView.ts",
     text: "defaultJson: secret ? undefined : ",
     broken: "defaultJson: ",
-    test: "test/actors/ledger/source/ShownDeclaration.test.ts"
+    test: "test/actors/ledger/source/VariableView.test.ts"
   },
   {
     name: "paths: those of this machine are not in the log",

@@ -124,7 +124,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "src/observability/AgentMetrics",
     "which end is counted under which labels"
   ],
-  "actors/running/execution/TakenOverState.ts": [
+  "actors/running/execution/AdoptedState.ts": [
     "actors/commands/adoption/StateAdoption",
     "what a plan over a state that was taken over says"
   ],

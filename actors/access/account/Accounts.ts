@@ -3,7 +3,7 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { bearerPrefixes } from "../../base/credential/BearerSecret.ts"
 import { invalidToken } from "../../base/credential/CredentialRefusal.ts"
 import type { Principal } from "../../base/credential/Principal.ts"
-import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Sessions } from "./Sessions.ts"
 import { TokenAuthority } from "./TokenAuthority.ts"
@@ -32,7 +32,7 @@ export class Accounts extends Context.Service<
       const tokens = yield* TokenAuthority
       const sessions = yield* Sessions
       const read = yield* ReadSql
-      const memory = yield* ReadMemory
+      const memory = yield* CommitCache
       const isOpen = memory.untilCommit((subject) =>
         Effect.map(
           StoredUser.some(read, "status")`SELECT status FROM users WHERE subject = ${subject}`,

@@ -7,7 +7,7 @@ import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit, type AuditEntry } from "../../base/audit/Audit.ts"
-import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
@@ -139,7 +139,7 @@ export class Sessions extends Context.Service<
             FROM account_sessions s JOIN users u ON u.subject = s.subject
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
-      const memory = yield* ReadMemory
+      const memory = yield* CommitCache
       // Expiry is checked on every use.
       const openSession = memory.untilCommit((hash) =>
         Effect.map(Effect.orDie(findOpen(hash)), ([row]) => row && usableSession(row))

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { AccountTokenAuthority } from "../../../schema/records/AccountToken.ts"
-import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Memberships } from "../../ledger/workspace/Memberships.ts"
 import { isWellFormed, secretHash } from "../../base/credential/BearerSecret.ts"
@@ -37,7 +37,7 @@ export class TokenAuthority extends Context.Service<
         Result: StoredToken,
         execute: (hash) => selectStoredToken(read, hash)
       })
-      const memory = yield* ReadMemory
+      const memory = yield* CommitCache
       const stored = memory.untilCommit((hash) =>
         Effect.map(Effect.orDie(find(hash)), ([row]) => row && { row, usable: usableToken(row) })
       )

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Result, Schema } from 
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { isWellFormed, secretHash } from "../../base/credential/BearerSecret.ts"
-import { ReadMemory } from "../../base/database/ReadMemory.ts"
+import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { now } from "../../base/Identity.ts"
 import type { Client } from "./Client.ts"
@@ -94,7 +94,7 @@ export class TokenInspection extends Context.Service<
         return Result.isFailure(live) ? undefined : { grant, client: client.value, authority: live.success }
       })
 
-      const memory = yield* ReadMemory
+      const memory = yield* CommitCache
       // Caches only the token; its expiry is checked on every use. Its conditions are read each time, because clients and the
       // operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>

@@ -30,7 +30,7 @@ import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSy
 import { checkGitUse, type GitFetch } from "../../inputs/git/GitConnectionUse.ts"
 import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { type Lane, SourceLanes } from "../../ledger/source/SourceLanes.ts"
-import { queuedLook } from "./QueuedLook.ts"
+import { queuedLook } from "./QueuedPoll.ts"
 import { removeSource, removeUnread } from "./SourceRemoval.ts"
 import { laneOf, type SyncRequest, syncSpec } from "./SyncRequest.ts"
 import { SourceStore, toSource } from "../../ledger/source/SourceStore.ts"

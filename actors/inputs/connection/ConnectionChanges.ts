@@ -23,7 +23,7 @@ import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
 import { CredentialTest } from "./CredentialTest.ts"
-import { HeldValues } from "./HeldValues.ts"
+import { CredentialsInUse } from "./CredentialsInUse.ts"
 import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
@@ -140,7 +140,7 @@ export const updateConnection = Effect.fnUntraced(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
-  const held = yield* HeldValues
+  const held = yield* CredentialsInUse
   const ledger = yield* RunLedger
   const capsules = yield* CapsuleLedger
   const row = yield* load(id)
@@ -224,7 +224,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, c
 export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
-  const held = yield* HeldValues
+  const held = yield* CredentialsInUse
   const ledger = yield* RunLedger
   return yield* Effect.gen(function* () {
     const row = yield* load(id)

@@ -27,7 +27,7 @@ import { checkConnection, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 import { ConnectionTokens, tokenPair } from "./ConnectionTokens.ts"
 import { ConnectionUses } from "./ConnectionUses.ts"
-import { HeldValues } from "./HeldValues.ts"
+import { CredentialsInUse } from "./CredentialsInUse.ts"
 import { type DeclaredHelper, findHelper, valuesOf } from "./OAuthHelpers.ts"
 import { oauthRefusal } from "./OAuthRefusal.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
@@ -99,7 +99,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   const { connectionId, draft } = open
   const connections = yield* ConnectionStore
   const store = yield* ConnectionTokens
-  const held = yield* HeldValues
+  const held = yield* CredentialsInUse
   const ledger = yield* RunLedger
   const found = renewable(yield* connections.find(connectionId))
   if (found instanceof ApiError) return yield* found

@@ -11,7 +11,7 @@ import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { checkCredentials } from "./ConnectionRules.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 import { ConnectionTokens, oauthOf, tokenPair } from "./ConnectionTokens.ts"
-import { HeldValues } from "./HeldValues.ts"
+import { CredentialsInUse } from "./CredentialsInUse.ts"
 import { type DeclaredHelper, OAuthHelpers, valuesOf } from "./OAuthHelpers.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 import {
@@ -35,7 +35,7 @@ const takeOver = Effect.fnUntraced(function* (
 ) {
   const connections = yield* ConnectionStore
   const store = yield* ConnectionTokens
-  const held = yield* HeldValues
+  const held = yield* CredentialsInUse
   const row = yield* connections.find(id)
   if (row === undefined || !takesTokens(asked, row)) return false
   const at = yield* now

@@ -8,7 +8,7 @@ import { InterfaceConsumption } from "./InterfaceConsumption.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { type DeliveredValues, deliveredVariables, introspectionShape, secretShapes } from "./DeliveredVariables.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
-import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from "./DeliverySidecar.ts"
+import { RunDeliveries, type PinnedDeliveries, type ResolvedDeliveries } from "./RunDeliveries.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const endpoints = yield* Endpoints
   const secrets = yield* GeneratedSecrets
   const identity = yield* IdentityCapability
-  const sidecar = yield* DeliverySidecar
+  const sidecar = yield* RunDeliveries
   const consumption = yield* InterfaceConsumption
 
   const kindOf = (requires: ReadonlyArray<CompiledRequirement>, kind: CompiledRequirement["kind"]) =>

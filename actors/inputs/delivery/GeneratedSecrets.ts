@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { derivedId, now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import type { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { GeneratedSecretRow } from "./DeliverySidecar.ts"
+import { GeneratedSecretRow } from "./RunDeliveries.ts"
 
 /** One `secret.generated` requirement: its target and its shape. */
 export interface SecretShape {

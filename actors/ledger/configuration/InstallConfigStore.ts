@@ -24,7 +24,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import type { InputChange } from "../../../schema/records/ChangeEvidence.ts"
-import { shownDeclaration } from "../source/ShownDeclaration.ts"
+import { shownDeclaration } from "../source/VariableView.ts"
 
 /** Immutable configurations of a module. */
 export const InstallConfigRow = table("install_configs", {

@@ -12,7 +12,7 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { now } from "../../base/Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../../schema/records/Ids.ts"
-import { shownDeclaration } from "./ShownDeclaration.ts"
+import { shownDeclaration } from "./VariableView.ts"
 
 /** The check could not be performed at all; an unsupported module results in a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {

@@ -23,7 +23,7 @@ import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, Pool
 import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { isAgentHeld } from "./RestoredAgents.ts"
 import { ServerKeys } from "./ServerKeys.ts"
-import { standingAgent } from "./StandingAgent.ts"
+import { currentAgent } from "./CurrentAgent.ts"
 
 export const sessionSeconds = 600
 /** Validity of a nonce. */
@@ -329,7 +329,7 @@ export class AgentSessions extends Context.Service<
       }, transaction(sql))
 
       const stands = ({ agent }: AgentSession) =>
-        Effect.map(standingAgent(sql, agent), (present) => present !== undefined)
+        Effect.map(currentAgent(sql, agent), (present) => present !== undefined)
 
       return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, stands, described, leave })
     })

@@ -5,15 +5,15 @@ import { AgentSessions } from "./AgentSessions.ts"
 import { Agents } from "./Agents.ts"
 import { DeclinedRuns } from "./DeclinedRuns.ts"
 import { EarlierLeases } from "./EarlierLeases.ts"
-import { GoneAgents } from "./GoneAgents.ts"
+import { SilentAgents } from "./SilentAgents.ts"
 import { ProvidedMarks } from "./ProvidedMarks.ts"
-import { PoolReach } from "./PoolReach.ts"
+import { PoolObstacles } from "./PoolObstacles.ts"
 import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 import { WorkspacePools } from "./WorkspacePools.ts"
 
 /** The part of pools and agents that the queue needs. */
-export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer, GoneAgents.layer).pipe(
+export const pools = Layer.mergeAll(PoolObstacles.layer, WorkspacePools.layer, SilentAgents.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer)),
   Layer.provideMerge(AgentPresence.layer)

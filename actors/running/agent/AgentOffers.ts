@@ -16,7 +16,7 @@ import { DeclinedRuns } from "../agent-pool/DeclinedRuns.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { PoolRow } from "../agent-pool/PoolRows.ts"
 import { ServerKeys } from "../agent-pool/ServerKeys.ts"
-import { standingAgent } from "../agent-pool/StandingAgent.ts"
+import { currentAgent } from "../agent-pool/CurrentAgent.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type HoldLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
@@ -89,7 +89,7 @@ export class AgentOffers extends Context.Service<
       const waiting = new Map<RunId, Waiting>()
       let claiming = 0
 
-      const standing = ({ agent }: AgentSession) => standingAgent(sql, agent)
+      const standing = ({ agent }: AgentSession) => currentAgent(sql, agent)
 
       const fits = (session: AgentSession) =>
         Effect.fnUntraced(function* (runId: RunId) {

@@ -5,7 +5,7 @@ import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { type OwnKeys, sealingKey } from "../agent-pool/ServerKeys.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
-import { carriedFiles, type SmallFile, smallFiles } from "./CarriedFiles.ts"
+import { carriedFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
 import { blobsOf, digestOf, encodedJob, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 /** A job that is waiting for its agent. Large states and plan files are not kept in memory meanwhile; only their digests are. */

@@ -16,7 +16,7 @@ import { interruptedChecks } from "./PostApplyChecks.ts"
 import { identifyReceivedState } from "../../ledger/state/ReceivedState.ts"
 import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
-import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { integrityFault, orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
 import { RunCheckpoints } from "../../ledger/state/RunCheckpoints.ts"
@@ -70,7 +70,7 @@ export class ApplyRecovery extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const plans = yield* RunPlans
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const checkpoints = yield* RunCheckpoints
       const settlement = yield* ApplySettlement
       const runner = yield* ModuleRunner

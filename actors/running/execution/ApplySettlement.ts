@@ -6,7 +6,7 @@ import type { ApplyOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
 import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
-import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { consumedOfPlan } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../../ledger/interface/InterfaceSettlement.ts"
@@ -95,7 +95,7 @@ export class ApplySettlement extends Context.Service<
       const leftOvers = yield* LeftOverStates
       const plans = yield* RunPlans
       const preparations = yield* RunPreparations
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const runner = yield* ModuleRunner
       const handover = yield* RunHandover
       const configs = yield* InstallConfigStore

@@ -35,7 +35,7 @@ import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
 import { differingInputs } from "../../ledger/staleness/DifferingInputs.ts"
 import { reviewedOutputs } from "./OutputPublications.ts"
-import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
+import { adoptedBase, takenOverWarning } from "./AdoptedState.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
 /** The warnings of the preparation, then the tool's diagnostics. */

@@ -3,7 +3,7 @@ import { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
 import { CompatibilityReportId } from "../../../schema/records/Ids.ts"
 import { RunEvidence, ToolIdentity } from "../../../schema/records/Run.ts"
 import { ConsumedOutput } from "../../ledger/consumption/ConsumedOutputs.ts"
-import { ResolvedDeliveries } from "../../inputs/delivery/DeliverySidecar.ts"
+import { ResolvedDeliveries } from "../../inputs/delivery/RunDeliveries.ts"
 import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
 
 /*

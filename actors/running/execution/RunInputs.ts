@@ -7,7 +7,7 @@ import { argumentNames } from "../../inputs/connection/CredentialRecipes.ts"
 import { SettingsJson } from "../../inputs/connection/ConnectionRow.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
-import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { type ConsumedOutput, consumedOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
@@ -96,7 +96,7 @@ export class RunInputs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const configs = yield* InstallConfigStore
       const connections = yield* ConnectionStore
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const states = yield* StateVersions
       const context = yield* captureServices(
         InstallConfigStore,

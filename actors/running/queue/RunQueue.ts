@@ -13,7 +13,7 @@ import {
 } from "./QueueDecision.ts"
 import { checkToPreempt } from "../agent-pool/AgentPlaces.ts"
 import { EarlierLeases } from "../agent-pool/EarlierLeases.ts"
-import { PoolReach } from "../agent-pool/PoolReach.ts"
+import { PoolObstacles } from "../agent-pool/PoolObstacles.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
@@ -71,7 +71,7 @@ export class RunQueue extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const rows = yield* QueueRows
       const settings = yield* RunSettings
-      const reach = yield* PoolReach
+      const reach = yield* PoolObstacles
       const leases = yield* EarlierLeases
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()

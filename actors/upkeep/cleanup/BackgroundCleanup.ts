@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { retention, type RetentionPeriod } from "../../../schema/records/Retention.ts"
 import { AgentFileRemoval } from "../../running/agent/AgentFileRemoval.ts"
 import { AuditRemoval } from "../../base/audit/AuditRemoval.ts"
-import { HeldValues } from "../../inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { TokenRenewals } from "../../inputs/connection/TokenRenewals.ts"
 import { releaseEmptyPages } from "../../base/database/EmptyPages.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -13,7 +13,7 @@ import { DriftSchedule } from "../../commands/capsule/DriftSchedule.ts"
 import { OutdatedPlans } from "../../running/execution/OutdatedPlans.ts"
 import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { now } from "../../base/Identity.ts"
-import { GoneAgents } from "../../running/agent-pool/GoneAgents.ts"
+import { SilentAgents } from "../../running/agent-pool/SilentAgents.ts"
 import { ProvidedMarks } from "../../running/agent-pool/ProvidedMarks.ts"
 import { RecordRemoval } from "../retention/RecordRemoval.ts"
 import { StoredBytes } from "../retention/StoredBytes.ts"
@@ -50,7 +50,7 @@ const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
 const turn = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
-  const held = yield* HeldValues
+  const held = yield* CredentialsInUse
   const drift = yield* DriftSchedule
   const tokens = yield* TokenRenewals
   const groups = yield* RunGroups
@@ -68,7 +68,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("erase unused states", (yield* StateUploads).eraseUnused)
   yield* guarded("release replaced values", held.release)
   yield* guarded("revoke tokens", tokens.revokeEnded)
-  yield* guarded("forget agents", (yield* GoneAgents).forget)
+  yield* guarded("forget agents", (yield* SilentAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
   // Last, because after months there may be much to do, and nothing is waiting for it.

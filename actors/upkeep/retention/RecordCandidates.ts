@@ -4,7 +4,7 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { RetainedKindName } from "../../../schema/records/Retention.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
-import { NeedReason, type Part, type RetainedKind } from "./RetainedKind.ts"
+import { KeepReason, type Part, type RetainedKind } from "./RetainedKind.ts"
 
 /** The number of records examined by one statement. */
 const recordsAtOnce = 50
@@ -22,7 +22,7 @@ const Candidate = rowShape({
   id: Schema.String,
   workspace_id: WorkspaceId,
   since: Timestamp,
-  kept: Schema.NullOr(NeedReason)
+  kept: Schema.NullOr(KeepReason)
 })
 type Candidate = RowOf<typeof Candidate.columns>
 
@@ -47,7 +47,7 @@ export interface Candidates {
   /** The records that may be removed. */
   readonly ids: ReadonlyArray<RecordId>
   /** Number of kept records, by reason. */
-  readonly kept: ReadonlyMap<NeedReason, number>
+  readonly kept: ReadonlyMap<KeepReason, number>
   /** The start of the next batch; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
@@ -72,7 +72,7 @@ export const recordCandidates = Effect.fnUntraced(function* (
       ${sql.literal(keptBecause(kind))} AS kept
     FROM ${sql(kind.table)} r WHERE ${since} < ${before} AND (${since}, r.id) > (${after?.since ?? ""}, ${after?.id ?? ""})
       AND ${sql.literal(among(kind))} ORDER BY ${since}, r.id LIMIT ${recordsAtOnce}`
-  const kept = new Map<NeedReason, number>()
+  const kept = new Map<KeepReason, number>()
   for (const row of rows) if (row.kept !== null) kept.set(row.kept, (kept.get(row.kept) ?? 0) + 1)
   const last = rows.at(-1)
   return {

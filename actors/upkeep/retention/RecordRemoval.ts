@@ -10,7 +10,7 @@ import { makeCooldown } from "../../base/Cooldown.ts"
 import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
 import { type LookedAt, recordCandidates, removableNow, type RemovableRecords } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
-import type { NeedReason, RetainedKind } from "./RetainedKind.ts"
+import type { KeepReason, RetainedKind } from "./RetainedKind.ts"
 import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
@@ -34,7 +34,7 @@ const cooldown = Duration.toMillis("1 day")
 /** Records of one kind that are kept although their period has expired. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
-  readonly reason: NeedReason
+  readonly reason: KeepReason
   readonly records: number
 }
 
@@ -155,7 +155,7 @@ export class RecordRemoval extends Context.Service<
       const surveyOf = Effect.fnUntraced(function* (kind: RetainedKind) {
         const until = yield* before(kind)
         const removable: Array<RemovableRecords> = []
-        const kept = new Map<NeedReason, number>()
+        const kept = new Map<KeepReason, number>()
         let after: LookedAt | undefined
         do {
           const found = yield* recordCandidates(read, kind, until, after)

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { RetainedKindName } from "../../../schema/records/Retention.ts"
 
 /** Reasons for keeping a record although its period has expired. */
-export const NeedReason = Schema.Literals([
+export const KeepReason = Schema.Literals([
   "open",
   "open_plan",
   "newest",
@@ -27,11 +27,11 @@ export const NeedReason = Schema.Literals([
   "connection",
   "receipt"
 ])
-export type NeedReason = typeof NeedReason.Type
+export type KeepReason = typeof KeepReason.Type
 
 /** A reason for keeping a record, as an SQL condition on it; its alias is `r`. */
-export interface Need {
-  readonly reason: NeedReason
+export interface KeepRule {
+  readonly reason: KeepReason
   readonly when: string
 }
 
@@ -73,5 +73,5 @@ export interface RetainedKind {
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
   /** In the order in which the survey reports them: the first reason that applies is reported. */
-  readonly needs: ReadonlyArray<Need>
+  readonly needs: ReadonlyArray<KeepRule>
 }

@@ -1,15 +1,15 @@
 import { heldByVersion } from "../../ledger/state/StateIndexRow.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
-import type { Need, NeedReason, Part, RetainedKind } from "./RetainedKind.ts"
+import type { KeepRule, KeepReason, Part, RetainedKind } from "./RetainedKind.ts"
 import { capsuleWithEvidence, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
-import { owesEvidence } from "../../ledger/run/OwedEvidence.ts"
+import { owesEvidence } from "../../ledger/run/PendingAgentState.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
 /** StateVersions of an existing Capsule that are kept for a rollback, regardless of age. */
 const rollbackTargets = 10
 
-const need = (reason: NeedReason, when: string): Need => ({ reason, when })
+const need = (reason: KeepReason, when: string): KeepRule => ({ reason, when })
 const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} WHERE ${where})`
 const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
 const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
@@ -37,14 +37,14 @@ const newestRun = need("newest", isNewestRun)
 const openGroup = need("run_group", exists("run_groups g", "g.id = r.run_group_id AND g.finished_at IS NULL"))
 
 /** Reasons to keep the file of a plan. */
-const planFileNeeds: ReadonlyArray<Need> = [
+const planFileNeeds: ReadonlyArray<KeepRule> = [
   open,
   openPlan,
   need("apply", exists("runs a", `a.plan_run_id = r.id AND ${isMoving("a.")}`))
 ]
 
 /** Reasons to keep the events of a Run. */
-const eventNeeds: ReadonlyArray<Need> = [
+const eventNeeds: ReadonlyArray<KeepRule> = [
   open,
   openPlan,
   newestRun,
@@ -59,7 +59,7 @@ const eventNeeds: ReadonlyArray<Need> = [
 ]
 
 /** Reasons to keep a Run: a record refers to it, or it is the last of its kind. */
-const runNeeds: ReadonlyArray<Need> = [
+const runNeeds: ReadonlyArray<KeepRule> = [
   open,
   openPlan,
   newestRun,
@@ -96,7 +96,7 @@ const runNeeds: ReadonlyArray<Need> = [
 ]
 
 /** Reasons to keep a StateVersion. */
-const stateNeeds: ReadonlyArray<Need> = [
+const stateNeeds: ReadonlyArray<KeepRule> = [
   need(
     "current_state",
     exists("capsules c", `c.id = r.capsule_id AND c.current_state_version_id = r.id AND ${capsuleWithEvidence("c.")}`)
@@ -136,7 +136,7 @@ const stateNeeds: ReadonlyArray<Need> = [
 ]
 
 /** The records that need a snapshot, as SQL over `id`, its id, and `source`, the id of its Source. */
-const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
+const usesOfSnapshot = (id: string, source: string): ReadonlyArray<KeepRule> => [
   need(
     "living_capsule",
     exists(
@@ -159,10 +159,10 @@ const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
 ]
 
 /** Reasons to keep a compatibility report: anything that needs its snapshot may need its findings. */
-const reportNeeds: ReadonlyArray<Need> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
+const reportNeeds: ReadonlyArray<KeepRule> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
 
 /** Reasons to keep a source snapshot. */
-const snapshotNeeds: ReadonlyArray<Need> = [
+const snapshotNeeds: ReadonlyArray<KeepRule> = [
   ...usesOfSnapshot("r.id", "r.source_id"),
   need("report", exists("compatibility_reports c", "c.source_snapshot_id = r.id")),
   need("decision", exists("auto_update_decisions d", "d.source_snapshot_id = r.id")),
@@ -170,20 +170,20 @@ const snapshotNeeds: ReadonlyArray<Need> = [
 ]
 
 /** Reasons to keep an install plan or a revision plan. */
-const coordinatorNeeds: ReadonlyArray<Need> = [
+const coordinatorNeeds: ReadonlyArray<KeepRule> = [
   need("open", `r.${coordinatorUnderWay}`),
   need("open_plan", exists("runs o", `o.id = r.plan_run_id AND ${isMoving("o.")}`)),
   receipt
 ]
 
 /** Reasons to keep an auto-update decision: without the last decision, svc would decide on the same commit again. */
-const decisionNeeds: ReadonlyArray<Need> = [
+const decisionNeeds: ReadonlyArray<KeepRule> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
 /** Reasons to keep a backup: it is the last one of its Capsule or of its Workspace. */
-const backupNeeds: ReadonlyArray<Need> = [
+const backupNeeds: ReadonlyArray<KeepRule> = [
   need(
     "newest",
     `NOT ${exists(
@@ -203,7 +203,7 @@ const backupNeeds: ReadonlyArray<Need> = [
 ]
 
 /** Reasons to keep a group of Runs: its Runs. */
-const groupNeeds: ReadonlyArray<Need> = [
+const groupNeeds: ReadonlyArray<KeepRule> = [
   need("run", exists("runs o", "o.run_group_id = r.id")),
   need("run_group", exists("run_groups g", "g.replaced_by = r.id AND g.finished_at IS NULL")),
   receipt

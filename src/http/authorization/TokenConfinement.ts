@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { ReadMemory } from "../../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 import type { WorkspaceAccess, WorkspaceLocator } from "../../../schema/api/Access.ts"
@@ -73,7 +73,7 @@ export const limitsUnavailable = new ApiError({
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql
-  const memory = yield* ReadMemory
+  const memory = yield* CommitCache
 
   return ({ limited, locate }: WorkspaceAccess) => {
     const places = limited === "refused" ? wholeWorkspace : placesOf[locate]

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { OperatorConfigs } from "../../../actors/ledger/configuration/OperatorConfigs.ts"
 import { readyMadeOwners } from "../../../actors/ledger/configuration/PublicInstallConfig.ts"
-import { ReadMemory } from "../../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 import { effectiveRole } from "../../../actors/access/team/CurrentRights.ts"
@@ -160,7 +160,7 @@ const nounOf = (locator: WorkspaceLocator): string => {
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
-  const memory = yield* ReadMemory
+  const memory = yield* CommitCache
   // A caller or a record is rarely looked up both ways, so each way has its own cache.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {

@@ -15,7 +15,7 @@ import { StateVersions } from "../../../actors/ledger/state/StateVersions.ts"
 import { ConnectionStore } from "../../../actors/inputs/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../../actors/inputs/connection/ConnectionUses.ts"
 import { TokenRenewals } from "../../../actors/inputs/connection/TokenRenewals.ts"
-import { HeldValues } from "../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../actors/inputs/connection/CredentialsInUse.ts"
 import { Deliveries } from "../../../actors/inputs/delivery/Deliveries.ts"
 import { Endpoints } from "../../../actors/inputs/delivery/Endpoints.ts"
 import { RunHandover } from "../../../actors/running/execution/RunHandover.ts"
@@ -275,7 +275,7 @@ export const preparation = (conditions: PlaneConditions) =>
               )
             )
         }),
-        Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
+        Layer.mock(CredentialsInUse)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
         anybody,
         Layer.mock(SourceStore)({
           find: () => Effect.undefined,

@@ -3,10 +3,10 @@ import { AgentNeeds } from "../../../actors/running/agent-pool/AgentNeeds.ts"
 import { AgentPresence } from "../../../actors/running/agent-pool/AgentPresence.ts"
 import { DeclinedRuns } from "../../../actors/running/agent-pool/DeclinedRuns.ts"
 import { EarlierLeases } from "../../../actors/running/agent-pool/EarlierLeases.ts"
-import { PoolReach } from "../../../actors/running/agent-pool/PoolReach.ts"
+import { PoolObstacles } from "../../../actors/running/agent-pool/PoolObstacles.ts"
 
 /** What the queue and preparations know about agents in tests where none is connected. */
-export const noAgents = PoolReach.layer.pipe(
+export const noAgents = PoolObstacles.layer.pipe(
   Layer.provideMerge(AgentNeeds.layer),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, AgentPresence.layer))
 )

@@ -5,7 +5,7 @@ import { acceptOffer, type OfferAcceptance } from "../../../runner/agent/OfferAc
 import { Guard } from "../../../runner/agent/guard/Guard.ts"
 import { machineClocks, makeLease } from "../../../runner/agent/LeaseClock.ts"
 import { makeHandle } from "../../../runner/agent/RunHandle.ts"
-import { makeRoom } from "../../../runner/agent/RunRoom.ts"
+import { makeRoom } from "../../../runner/agent/AgentRunFolder.ts"
 import { ServerLine } from "../../../runner/agent/ServerLine.ts"
 import { openSpool } from "../../../runner/agent/Spool.ts"
 import { Gone } from "../../../schema/agent/AgentRefusal.ts"

@@ -3,7 +3,7 @@ import { afterAll, expect } from "bun:test"
 import { Context, Effect, Schedule } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { SqlClient } from "effect/sql"
-import { ReadMemory } from "../../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
 import { ReadSnapshot } from "../../../actors/base/database/ReadSnapshot.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
@@ -101,7 +101,7 @@ it.live("a failed read does not affect later reads", () =>
 
 /** Returns a counter of `find` calls, and the caching finder. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
-  const memory = yield* ReadMemory
+  const memory = yield* CommitCache
   let runs = 0
   const remembered = memory.untilCommit(() =>
     Effect.suspend(() => {
@@ -165,8 +165,8 @@ it.live("neither a failure nor a missing value is cached", () =>
 
 it.live("nothing is cached when commits are not counted", () =>
   Effect.gen(function* () {
-    const nowhere = Context.get(Context.empty(), ReadMemory)
-    const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(ReadMemory, nowhere))
+    const nowhere = Context.get(Context.empty(), CommitCache)
+    const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(CommitCache, nowhere))
     yield* remembered("one")
     yield* remembered("one")
     expect(runs()).toBe(2)

@@ -4,7 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { dateOfAnswer, nowUntil } from "../../../actors/base/database/ReadHorizon.ts"
-import { ReadMemory } from "../../../actors/base/database/ReadMemory.ts"
+import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
@@ -174,7 +174,7 @@ tests.live("a response larger than the whole cache is not cached, and a change m
     expect(large.runs()).toBe(2)
     const small = yield* reading(Effect.succeed(json("x")))
     yield* small.ask()
-    ;(yield* ReadMemory).forget()
+    ;(yield* CommitCache).forget()
     yield* small.ask()
     expect(small.runs()).toBe(2)
   })

@@ -5,7 +5,7 @@ import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { ConnectionStore } from "../../../../actors/inputs/connection/ConnectionStore.ts"
-import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import type { KillPointName } from "../../../../actors/base/KillPoint.ts"
 import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
       // The module outputs both tokens at its end, where nothing from the provider marks them.
       const outputs = `
@@ -139,7 +139,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
         bindings(connection.id)
       )
       yield* runs.approve(context, plan.id, {})
-      const services = yield* Effect.context<TestPlane | Connections | HeldValues>()
+      const services = yield* Effect.context<TestPlane | Connections | CredentialsInUse>()
       const former: Array<string> = []
       points.at.set(
         "apply.resource.started",

@@ -3,7 +3,7 @@ import { Effect, Exit, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
-import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { TokenRenewals } from "../../../../actors/inputs/connection/TokenRenewals.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import type { ConnectionId } from "../../../../schema/records/Ids.ts"
@@ -75,7 +75,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
   tests.live("hides both old and new access and refresh tokens while a Run holds them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const connection = yield* connect()
       const { plan } = yield* planned("hidden-tokens", files("hidden-tokens"), using(connection.id))
       const former = yield* tokensOf(connection.id)

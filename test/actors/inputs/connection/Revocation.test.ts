@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
-import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import type { ConnectionId, RunId } from "../../../../schema/records/Ids.ts"
 import { canarySweep } from "../../../support/CanarySweep.ts"
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       expect(events.find((event) => event.kind === "run.cancelling")?.data["reason"]).toBe(
         "A Connection that this Run uses was revoked."
       )
-      yield* (yield* HeldValues).release
+      yield* (yield* CredentialsInUse).release
       expect(canarySweep(dataDir, [before])).toEqual([])
     })
   )
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
-      const held = yield* HeldValues
+      const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
       // The module outputs both tokens at its end, where nothing from the provider marks them.
       const outputs = `
@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
         bindings(connection.id)
       )
       yield* runs.approve(context, plan.id, {})
-      const services = yield* Effect.context<TestPlane | Connections | HeldValues | SqlClient.SqlClient>()
+      const services = yield* Effect.context<TestPlane | Connections | CredentialsInUse | SqlClient.SqlClient>()
       const seen: { going: ReadonlyArray<string>; sealed: unknown; former: ReadonlyArray<string> } = {
         going: [],
         sealed: undefined,

@@ -6,7 +6,7 @@ import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { StateVersions } from "../../../../actors/ledger/state/StateVersions.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { ConnectionStore } from "../../../../actors/inputs/connection/ConnectionStore.ts"
-import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { derivedId } from "../../../../actors/base/Identity.ts"
 import { ApplyRecovery } from "../../../../actors/running/execution/ApplyRecovery.ts"
 import { RunCheckpoints } from "../../../../actors/ledger/state/RunCheckpoints.ts"
@@ -136,7 +136,7 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
   const row = yield* (yield* ConnectionStore).find(connection.id)
   if (row === undefined) return yield* Effect.die("no Connection")
   const applyId = yield* underWay(capsuleId, plan)
-  yield* (yield* HeldValues).hold(applyId, row)
+  yield* (yield* CredentialsInUse).hold(applyId, row)
   yield* rotate(connection.id, after)
   return { applyId, capsuleId, connectionId: connection.id }
 })

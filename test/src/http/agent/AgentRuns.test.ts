@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { owesEvidence } from "../../../../actors/ledger/run/OwedEvidence.ts"
+import { owesEvidence } from "../../../../actors/ledger/run/PendingAgentState.ts"
 import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
 import { ConnectionStore } from "../../../../actors/inputs/connection/ConnectionStore.ts"
-import { HeldValues } from "../../../../actors/inputs/connection/HeldValues.ts"
+import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { poolObstacle } from "../../../../actors/running/execution/PoolObstacle.ts"
 import { AgentNeeds } from "../../../../actors/running/agent-pool/AgentNeeds.ts"
@@ -122,7 +122,7 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       for (const isOfPool of [false, true]) {
         const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
-        if (isOfPool) yield* (yield* HeldValues).hold(claim.runId, row)
+        if (isOfPool) yield* (yield* CredentialsInUse).hold(claim.runId, row)
         const blob = yield* agent.put(claim, "state", stateFile(1))
         yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
         yield* monitor.release(claim.runId)

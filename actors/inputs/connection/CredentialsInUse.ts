@@ -71,8 +71,8 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
  * may print them, so they are redacted until it finishes. The only writer of `connection_holds`, `former_connection_values` and
  * `former_connection_tokens`.
  */
-export class HeldValues extends Context.Service<
-  HeldValues,
+export class CredentialsInUse extends Context.Service<
+  CredentialsInUse,
   {
     /** Records that a Run receives exactly these values, in the transaction that read the row. */
     readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
@@ -92,9 +92,9 @@ export class HeldValues extends Context.Service<
     /** Deletes what Runs no longer need. */
     readonly release: Effect.Effect<void>
   }
->()("svc/actors/inputs/connection/HeldValues") {
+>()("svc/actors/inputs/connection/CredentialsInUse") {
   static readonly layer = Layer.effect(
-    HeldValues,
+    CredentialsInUse,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
@@ -107,7 +107,7 @@ export class HeldValues extends Context.Service<
         yield* sql`INSERT INTO connection_holds ${ConnectionHoldRow.values(sql, held)} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
-      const keep = Effect.fn("HeldValues.keep")(function* (
+      const keep = Effect.fn("CredentialsInUse.keep")(function* (
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
@@ -125,7 +125,7 @@ export class HeldValues extends Context.Service<
         })} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
-      const keepTokens = Effect.fn("HeldValues.keepTokens")(function* (row: ConnectionRow) {
+      const keepTokens = Effect.fn("CredentialsInUse.keepTokens")(function* (row: ConnectionRow) {
         const replaced = yield* tokens.read(row)
         if (Option.isNone(replaced)) return
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
@@ -158,7 +158,7 @@ export class HeldValues extends Context.Service<
         return texts.flat()
       })
 
-      const former = Effect.fn("HeldValues.former")(function* (connectionId: ConnectionId) {
+      const former = Effect.fn("CredentialsInUse.former")(function* (connectionId: ConnectionId) {
         const rows = yield* FormerValues.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_values f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
         const texts = yield* Effect.forEach(rows, (row) =>
@@ -171,7 +171,7 @@ export class HeldValues extends Context.Service<
         return [...texts.flat(), ...(yield* formerTokens(connectionId)), ...present]
       }, Effect.orDie)
 
-      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: RunId) {
+      const renewedSince = Effect.fn("CredentialsInUse.renewedSince")(function* (runId: RunId) {
         const renewed = yield* ConnectionRow.some(sql, "id")`SELECT DISTINCT c.id FROM connection_holds h
           JOIN connections c ON c.id = h.connection_id
             AND (c.version > h.version OR c.token_generation > h.token_generation) WHERE h.run_id = ${runId}`
@@ -204,7 +204,7 @@ export class HeldValues extends Context.Service<
             AND h.token_generation <= former_connection_tokens.token_generation)`
       }).pipe(transaction(sql))
 
-      return HeldValues.of({ hold, keep, keepTokens, former, renewedSince, holdsUnknown, release })
+      return CredentialsInUse.of({ hold, keep, keepTokens, former, renewedSince, holdsUnknown, release })
     })
   )
 }

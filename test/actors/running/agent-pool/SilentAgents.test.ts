@@ -3,9 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AgentPresence } from "../../../../actors/running/agent-pool/AgentPresence.ts"
-import { GoneAgents } from "../../../../actors/running/agent-pool/GoneAgents.ts"
+import { SilentAgents } from "../../../../actors/running/agent-pool/SilentAgents.ts"
 import { restoredAgents } from "../../../../actors/running/agent-pool/RestoredAgents.ts"
-import { owesEvidence } from "../../../../actors/ledger/run/OwedEvidence.ts"
+import { owesEvidence } from "../../../../actors/ledger/run/PendingAgentState.ts"
 import { AgentId } from "../../../../schema/records/Ids.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -16,7 +16,7 @@ const tests = suite(AgentPresence.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
 /** For a service that is starting now. */
-const begun = Effect.map(Layer.build(Layer.fresh(GoneAgents.layer)), Context.get(GoneAgents))
+const begun = Effect.map(Layer.build(Layer.fresh(SilentAgents.layer)), Context.get(SilentAgents))
 
 const at = "2026-03-01T00:00:00.000Z"
 

@@ -51,8 +51,8 @@ const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
 /** The obstacles that keep a queued Run from starting now, regardless of turns. */
-export class PoolReach extends Context.Service<
-  PoolReach,
+export class PoolObstacles extends Context.Service<
+  PoolObstacles,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
     /** The connected agents that could execute the Run and have not recently declined it, regardless of free places. */
@@ -60,9 +60,9 @@ export class PoolReach extends Context.Service<
     /** The total number of places in a pool while its last free place is reserved for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
->()("svc/actors/running/agent-pool/PoolReach") {
+>()("svc/actors/running/agent-pool/PoolObstacles") {
   static readonly layer = Layer.effect(
-    PoolReach,
+    PoolObstacles,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const presence = yield* AgentPresence
@@ -85,7 +85,7 @@ export class PoolReach extends Context.Service<
       const takingOf = (connected: Effect.Success<ReturnType<typeof connectedOf>>) =>
         connected.filter(({ facts, isDraining }) => !isDraining && !facts.disk.low)
 
-      const takers = Effect.fn("PoolReach.takers")(function* ({ id, pool }: Pick<WaitingRun, "id" | "pool">) {
+      const takers = Effect.fn("PoolObstacles.takers")(function* ({ id, pool }: Pick<WaitingRun, "id" | "pool">) {
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return []
         const taking = takingOf(yield* Effect.orDie(connectedOf(pool)))
@@ -93,11 +93,11 @@ export class PoolReach extends Context.Service<
         return (yield* Effect.filter(fitting, ({ facts }) => declines.isWorthRoom(facts.id, id))).map(placesOf)
       })
 
-      const keptPlaces = Effect.fn("PoolReach.keptPlaces")(function* (pool: string) {
+      const keptPlaces = Effect.fn("PoolObstacles.keptPlaces")(function* (pool: string) {
         return placesWithLastKept(takingOf(yield* Effect.orDie(connectedOf(pool))).map(placesOf))
       })
 
-      const obstacle = Effect.fn("PoolReach.obstacle")(function* ({
+      const obstacle = Effect.fn("PoolObstacles.obstacle")(function* ({
         id,
         pool,
         type,
@@ -158,7 +158,7 @@ export class PoolReach extends Context.Service<
         }
       })
 
-      return PoolReach.of({ obstacle, takers, keptPlaces })
+      return PoolObstacles.of({ obstacle, takers, keptPlaces })
     })
   )
 }

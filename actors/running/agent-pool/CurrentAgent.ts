@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { AgentRow } from "./PoolRows.ts"
 
 /** The current agent of a session; `undefined` if the session has ended, through a revocation or new keys. */
-export const standingAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
+export const currentAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
   Effect.map(
     Effect.orDie(
       AgentRow.some(sql, "drain_requested_at")`SELECT drain_requested_at FROM agents

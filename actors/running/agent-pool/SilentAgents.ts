@@ -7,7 +7,7 @@ import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
-import { mayOweEvidence, owesEvidence } from "../../ledger/run/OwedEvidence.ts"
+import { mayOweEvidence, owesEvidence } from "../../ledger/run/PendingAgentState.ts"
 import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
@@ -32,8 +32,8 @@ const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
 /**
  * Removes ephemeral agents, such as those of an autoscaling group, once they have been silent for a long time and owe nothing.
  */
-export class GoneAgents extends Context.Service<
-  GoneAgents,
+export class SilentAgents extends Context.Service<
+  SilentAgents,
   {
     /**
      * Revokes some of the agents that have been silent for the period, and removes the rows of agents revoked earlier. Runs
@@ -41,9 +41,9 @@ export class GoneAgents extends Context.Service<
      */
     readonly forget: Effect.Effect<void>
   }
->()("svc/actors/running/agent-pool/GoneAgents") {
+>()("svc/actors/running/agent-pool/SilentAgents") {
   static readonly layer = Layer.effect(
-    GoneAgents,
+    SilentAgents,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
@@ -115,7 +115,7 @@ export class GoneAgents extends Context.Service<
 
       let lookedAt = yield* monotonicNow
 
-      return GoneAgents.of({
+      return SilentAgents.of({
         forget: Effect.gen(function* () {
           const instant = yield* monotonicNow
           if (instant - lookedAt < lookEvery) return
@@ -123,7 +123,7 @@ export class GoneAgents extends Context.Service<
           if (!(yield* isAnybodyThere)) return
           yield* revoke
           yield* remove
-        }).pipe(Effect.orDie, Effect.withSpan("GoneAgents.forget"))
+        }).pipe(Effect.orDie, Effect.withSpan("SilentAgents.forget"))
       })
     })
   )

@@ -92,8 +92,8 @@ const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: Pin
   ])
 
 /** The private sidecars of Plan Runs: sealed, one per plan, with a keyed digest of their authority. */
-export class DeliverySidecar extends Context.Service<
-  DeliverySidecar,
+export class RunDeliveries extends Context.Service<
+  RunDeliveries,
   {
     /** Runs in the transaction that makes the plan reviewable. */
     readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
@@ -105,9 +105,9 @@ export class DeliverySidecar extends Context.Service<
     /** The deliveries of the Capsule's last apply, for its destroy and its drift checks. */
     readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
->()("svc/actors/inputs/delivery/DeliverySidecar") {
+>()("svc/actors/inputs/delivery/RunDeliveries") {
   static readonly layer = Layer.effect(
-    DeliverySidecar,
+    RunDeliveries,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
@@ -117,7 +117,7 @@ export class DeliverySidecar extends Context.Service<
           .openText(place(row.workspace_id, row.run_id), row.sealed_values)
           .pipe(Effect.flatMap((text) => decodePinned(Redacted.value(text))))
 
-      const save = Effect.fn("DeliverySidecar.save")(function* (
+      const save = Effect.fn("RunDeliveries.save")(function* (
         planRunId: RunId,
         capsule: GuardedCapsuleRow,
         pinned: PinnedDeliveries
@@ -139,7 +139,7 @@ export class DeliverySidecar extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const verified = Effect.fn("DeliverySidecar.verified")(function* (
+      const verified = Effect.fn("RunDeliveries.verified")(function* (
         planRunId: RunId | null,
         capsule: GuardedCapsuleRow
       ) {
@@ -158,7 +158,7 @@ export class DeliverySidecar extends Context.Service<
         return (yield* vault.verifyMac(digestPurpose, text, row.authority_digest)) ? pinned : undefined
       }, Effect.orDie)
 
-      const lastApplied = Effect.fn("DeliverySidecar.lastApplied")(function* (capsuleId: CapsuleId) {
+      const lastApplied = Effect.fn("RunDeliveries.lastApplied")(function* (capsuleId: CapsuleId) {
         const [row] = yield* RunDeliveryRow.some(
           sql,
           "run_id",
@@ -172,7 +172,7 @@ export class DeliverySidecar extends Context.Service<
         return row === undefined ? undefined : yield* open(row)
       }, Effect.orDie)
 
-      return DeliverySidecar.of({ save, verified, lastApplied })
+      return RunDeliveries.of({ save, verified, lastApplied })
     })
   )
 }

@@ -13,7 +13,7 @@ export interface Remembering<A> {
  * caller's identity and rights. Expiry is not a commit: a cached value includes its expiry, and its users compare that with the
  * clock.
  */
-export interface ReadMemoryShape {
+export interface CommitCacheShape {
   /**
    * Caches the results of `find` for each key. `find` may only read the database, through `ReadSql`; failures and
    * `undefined` are not cached.
@@ -27,6 +27,6 @@ export interface ReadMemoryShape {
 }
 
 /** Without an embedded database commits are not counted, so nothing is cached. */
-export const ReadMemory = Context.Reference<ReadMemoryShape>("svc/actors/base/database/ReadMemory", {
+export const CommitCache = Context.Reference<CommitCacheShape>("svc/actors/base/database/CommitCache", {
   defaultValue: () => ({ untilCommit: (find) => find, forget: () => {} })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { shownDeclaration } from "../../../../actors/ledger/source/ShownDeclaration.ts"
+import { shownDeclaration } from "../../../../actors/ledger/source/VariableView.ts"
 
 const declared = { description: "The size", typeExpression: "number", defaultJson: "3" }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { droppedAssistance } from "../../../../actors/commands/install-plan/DroppedAssistance.ts"
+import { droppedAssistance } from "../../../../actors/commands/install-plan/ManifestWarnings.ts"
 import type { CompiledInstall } from "../../../../schema/manifest/CompiledInstall.ts"
 
 type Compiled = Parameters<typeof droppedAssistance>[0]

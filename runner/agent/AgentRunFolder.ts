@@ -42,7 +42,7 @@ const encode = Schema.encodeSync(RecordText)
 const decode = Schema.decodeOption(RecordText)
 
 /** An agent's files for one execution, in a folder that only this process uses. */
-export interface RunRoom {
+export interface AgentRunFolder {
   readonly claim: RunClaim
   readonly kind: JobKind
   /** The runner's folder. */
@@ -61,7 +61,7 @@ export interface RunRoom {
   readonly remove: Effect.Effect<void, RunFileFailed>
 }
 
-const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom => {
+const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): AgentRunFolder => {
   const claim = { runId, fence }
   const record = join(folder, "record.json")
   const doing = "note how far a Run is"
@@ -101,7 +101,7 @@ export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
   kind: JobKind
-): Effect.fn.Return<RunRoom | undefined, RunFileFailed, Scope.Scope> {
+): Effect.fn.Return<AgentRunFolder | undefined, RunFileFailed, Scope.Scope> {
   const folder = join(runs, roomName(claim))
   yield* promptFileOperation("make the folder of a Run", () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   if (!(yield* lockIn(folder))) return undefined
@@ -122,7 +122,7 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
   name: string
-): Effect.fn.Return<Option.Option<RunRoom | "unreadable">, RunFileFailed, Scope.Scope> {
+): Effect.fn.Return<Option.Option<AgentRunFolder | "unreadable">, RunFileFailed, Scope.Scope> {
   const folder = join(runs, name)
   if (!(yield* lockIn(folder))) return Option.none()
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")

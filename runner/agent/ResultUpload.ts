@@ -4,7 +4,7 @@ import { sha256 } from "../execution/Digest.ts"
 import type { RunFileFailed } from "../execution/RunFiles.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { packContents } from "./BlobContents.ts"
-import type { RunRoom, SealedResult } from "./RunRoom.ts"
+import type { AgentRunFolder, SealedResult } from "./AgentRunFolder.ts"
 import { sealedInMemory } from "./SealedBlob.ts"
 import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./SealedFile.ts"
 
@@ -12,7 +12,7 @@ import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./Seal
  * A sealed result. Small files are in memory and are sent while `kept` writes them to disk, because a busy disk is slower than
  * the server. Large files are already on disk.
  */
-export interface FreshResult {
+export interface ResultUpload {
   readonly result: SealedResult
   readonly files: ReadonlyArray<SentFile>
   readonly kept: Effect.Effect<void, RunFileFailed>
@@ -34,7 +34,7 @@ const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArr
  * `name` is the file name; two files that exist at the same time need different names.
  */
 export const sealedContents = Effect.fnUntraced(function* (
-  room: RunRoom,
+  room: AgentRunFolder,
   kind: CarriedFile["kind"],
   contents: Uint8Array,
   name: string = kind
@@ -51,12 +51,12 @@ export const sealedContents = Effect.fnUntraced(function* (
 const onDisk = ({ digest, path, sizeBytes }: SentFile): SealedFile => ({ path, digest, sizeBytes })
 
 /** A result consisting of these files. */
-export const freshResult = (files: {
+export const resultUpload = (files: {
   readonly outcome: SentFile
   readonly planFile?: SentFile | undefined
   readonly state?: SentFile | undefined
   readonly build?: SealedFile | undefined
-}): FreshResult => {
+}): ResultUpload => {
   const { build, outcome, planFile, state } = files
   const sent = [outcome, planFile, state].filter((file) => file !== undefined)
   return {
@@ -75,7 +75,7 @@ export const freshResult = (files: {
 }
 
 /** Files of a result that an earlier process of the agent left on disk. */
-export const storedResult = (result: SealedResult): FreshResult => ({
+export const storedResult = (result: SealedResult): ResultUpload => ({
   result,
   files: filesOf(result),
   kept: Effect.void
