@@ -1,4 +1,4 @@
-import { Cause, Console, Effect, Exit, Layer, type Runtime, Terminal } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Option, type Runtime, Terminal } from "effect"
 import { CliError, Command } from "effect/cli"
 import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
@@ -6,6 +6,7 @@ import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { exitCodeOf, exitCodes, type StopSignal, stoppedExitCodes } from "./ExitCodes.ts"
 import { CommandFailed, jsonLine, OutputFailed, PlanWaits } from "./Output.ts"
+import { OutputFormat, withFormat } from "./OutputFormat.ts"
 import { presentation } from "./Presentation.ts"
 import { terminalText } from "./remote/TerminalText.ts"
 
@@ -57,9 +58,14 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   root: Command.Command<Name, Input, Context, E, R>
 ) => {
   const runRoot = Command.runWith(root, { version })
-  return (args: ReadonlyArray<string>) => {
+  return (given: ReadonlyArray<string>) => {
+    const { args, format } = withFormat(given)
     const json = args.includes("--json")
     return runRoot(args).pipe(
+      Effect.provideService(
+        OutputFormat,
+        Option.getOrElse(format, () => "json" as const)
+      ),
       Effect.tapCause((cause) => report(cause, json)),
       // Standard output is for results; a server has its own log settings.
       Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))

@@ -2,6 +2,7 @@ import { Console, Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { exitCodes } from "./ExitCodes.ts"
 import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
+import { formatted, OutputFormat } from "./OutputFormat.ts"
 
 /** The `--json` flag that every command has. */
 export const jsonFlag = Flag.Boolean("json").pipe(
@@ -50,7 +51,13 @@ export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
 
 /** Prints the result of a command, with invisible characters spelled out: for programs with `--json`, otherwise for people. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
-  printLine(json ? jsonLine(value) : visibleText(text))
+  json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
+
+/** A secret is printed once, so a format that leaves it out counts as JSON. */
+const wholly = <E>(printed: Effect.Effect<void, E>) =>
+  Effect.flatMap(OutputFormat, (format) =>
+    Effect.provideService(printed, OutputFormat, format === "name" ? "json" : format)
+  )
 
 /**
  * Prints a secret that is shown only once. If it cannot be written, nobody has read it: `withdraw` ends it, and the command fails.
@@ -60,13 +67,15 @@ export const printSecret = <E, R>(
   what: string,
   withdraw: Effect.Effect<unknown, E, R>
 ) =>
-  Effect.catchTag(printed, "OutputFailed", ({ message }) =>
-    withdraw.pipe(
-      Effect.match({
-        onSuccess: () => `${message} Nobody has seen the ${what}, so it was withdrawn. Run the command again.`,
-        onFailure: () => `${message} Nobody has seen the ${what}, which counts: end it, and run the command again.`
-      }),
-      Effect.flatMap((text) => new CommandFailed({ message: text }))
+  wholly(printed).pipe(
+    Effect.catchTag("OutputFailed", ({ message }) =>
+      withdraw.pipe(
+        Effect.match({
+          onSuccess: () => `${message} Nobody has seen the ${what}, so it was withdrawn. Run the command again.`,
+          onFailure: () => `${message} Nobody has seen the ${what}, which counts: end it, and run the command again.`
+        }),
+        Effect.flatMap((text) => new CommandFailed({ message: text }))
+      )
     )
   )
 

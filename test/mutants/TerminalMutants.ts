@@ -68,8 +68,8 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
   {
     name: "terminal: results spell out invisible characters",
     file: "src/cli/Output.ts",
-    text: "jsonLine(value) : visibleText(text)",
-    broken: "jsonLine(value) : text",
+    text: "printLine(visibleText(text))",
+    broken: "printLine(text)",
     test: "test/src/cli/VisibleOutput.test.ts"
   },
   {

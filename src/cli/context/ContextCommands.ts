@@ -3,6 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { serverOrigin } from "../login/DeviceLogin.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
+import { formatFlag } from "../OutputFormat.ts"
 import { rowsText } from "../remote/Rows.ts"
 import { type StoredContext, StoredContexts } from "./StoredContexts.ts"
 
@@ -17,7 +18,7 @@ const unknown = (name: string) =>
 
 const listCommand = Command.make(
   "list",
-  { json: jsonFlag },
+  { json: jsonFlag, format: formatFlag },
   Effect.fn("context list")(function* ({ json }) {
     const { contexts, current } = yield* (yield* StoredContexts).known
     const all = Object.entries(contexts)
@@ -38,7 +39,7 @@ const listCommand = Command.make(
 
 const useCommand = Command.make(
   "use",
-  { name: nameArgument, json: jsonFlag },
+  { name: nameArgument, json: jsonFlag, format: formatFlag },
   Effect.fn("context use")(function* ({ json, name }) {
     const contexts = yield* StoredContexts
     const known = yield* contexts.known
@@ -62,7 +63,8 @@ const setCommand = Command.make(
         Flag.withMetavar("handle")
       )
     ),
-    json: jsonFlag
+    json: jsonFlag,
+    format: formatFlag
   },
   Effect.fn("context set")(function* ({ json, name, server, workspace }) {
     const contexts = yield* StoredContexts
@@ -87,7 +89,7 @@ const setCommand = Command.make(
 
 const removeCommand = Command.make(
   "remove",
-  { name: nameArgument, json: jsonFlag },
+  { name: nameArgument, json: jsonFlag, format: formatFlag },
   Effect.fn("context remove")(function* ({ json, name }) {
     const contexts = yield* StoredContexts
     const { contexts: known, current } = yield* contexts.known

@@ -3,6 +3,7 @@ import { Argument, Command, Flag, TerminalCapabilities } from "effect/cli"
 import { openBrowser } from "../remote/Browser.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
+import { formatFlag } from "../OutputFormat.ts"
 import { type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
 import { StoredLogins } from "./StoredLogins.ts"
 
@@ -38,6 +39,7 @@ export const loginCommand = Command.make(
   {
     server: serverArgument,
     json: jsonFlag,
+    format: formatFlag,
     browser: Flag.Boolean("browser").pipe(
       Flag.withDescription("Open the page in your browser; --no-browser only prints its address"),
       Flag.withDefault(true)
@@ -61,7 +63,7 @@ export const loginCommand = Command.make(
 
 export const logoutCommand = Command.make(
   "logout",
-  { server: Argument.optional(serverArgument), json: jsonFlag },
+  { server: Argument.optional(serverArgument), json: jsonFlag, format: formatFlag },
   Effect.fn("logout")(function* ({ json, server }) {
     const origin = yield* chosen(server)
     yield* logOut(origin)

@@ -5,6 +5,7 @@ import { SvcClient } from "../../client/SvcClient.ts"
 import { clientEnv } from "../../settings/ClientSettings.ts"
 import { serverOrigin } from "../login/DeviceLogin.ts"
 import { CommandFailed, jsonFlag, misuse, print } from "../Output.ts"
+import { formatFlag } from "../OutputFormat.ts"
 import { newPassword, password, passwordFlag } from "../Password.ts"
 import { inputText } from "../remote/InputText.ts"
 import { inWords } from "../remote/RemoteFailed.ts"
@@ -16,6 +17,7 @@ const text = (name: string, description: string, metavar: string) =>
 
 const flags = {
   json: jsonFlag,
+  format: formatFlag,
   passwordStdin: passwordFlag,
   linkFile: text("link-file", `File with the link; else SVC_INVITATION, or asked`, "path"),
   email: text("email", "Address of your account; not needed where the invitation names it", "address"),

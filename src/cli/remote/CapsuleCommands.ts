@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { exitCodes } from "../ExitCodes.ts"
-import { CommandFailed, jsonLine, misuse, print, printLine } from "../Output.ts"
+import { CommandFailed, misuse, print, printLine } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
 import {
   capsuleAutoUpdateCommand,
@@ -136,7 +136,7 @@ const outputsCommand = Command.make(
         })
       }
       yield* given.json
-        ? printLine(jsonLine(output))
+        ? print(true, output, "")
         : printLine(given.raw ? (valueText(output.value) ?? "") : terminalText(valueText(output.value) ?? ""))
     }).pipe(onServer(given))
   )

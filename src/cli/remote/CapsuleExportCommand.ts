@@ -57,7 +57,6 @@ export const exportCommand = Command.make(
     ),
     out: Flag.optional(
       Flag.String("out").pipe(
-        Flag.withAlias("o"),
         Flag.withDescription("File to write; else the name that the server gives it, in this folder"),
         Flag.withMetavar("file")
       )

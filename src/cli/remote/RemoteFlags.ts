@@ -1,6 +1,7 @@
 import { Effect, Option, Schema, SchemaTransformation } from "effect"
 import { Flag } from "effect/cli"
 import { jsonFlag } from "../Output.ts"
+import { formatFlag } from "../OutputFormat.ts"
 
 const unitMillis = new Map([
   ["s", 1000],
@@ -28,6 +29,7 @@ export const serverFlags = {
   server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
   context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
   json: jsonFlag,
+  format: formatFlag,
   quiet: Flag.Boolean("quiet").pipe(
     Flag.withAlias("q"),
     Flag.withDescription("No progress on standard error"),

@@ -34,7 +34,7 @@ const refusal = (...args: Parameters<typeof load>) => Effect.map(Effect.flip(loa
 describe("settings", () => {
   it.effect("have the documented defaults", () =>
     Effect.gen(function* () {
-      expect(yield* load({})).toEqual({
+      expect<unknown>(yield* load({})).toEqual({
         dataDir: "./svc-data",
         listen: { host: "127.0.0.1", port: 8787 },
         name: "svc",
@@ -103,7 +103,7 @@ describe("settings", () => {
         runFolder: "20GiB",
         runnerForbiddenRanges: "10.0.0.0/8, fd00::/8"
       })
-      expect([all.runMemory, all.runFolder]).toEqual([512 * 1024 ** 2, 20 * 1024 ** 3])
+      expect<ReadonlyArray<unknown>>([all.runMemory, all.runFolder]).toEqual([512 * 1024 ** 2, 20 * 1024 ** 3])
       expect(all.runnerForbiddenRanges).toEqual(["10.0.0.0/8", "fd00::/8"])
       expect((yield* load({ runnerForbiddenRanges: "none" })).runnerForbiddenRanges).toEqual([])
       for (const given of [{ runMemory: "4096" }, { runTmp: "0MiB" }, { runnerForbiddenRanges: "10.0.0.0/33" }]) {

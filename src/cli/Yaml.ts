@@ -1,0 +1,27 @@
+import { visibleJson } from "../../schema/records/VisibleText.ts"
+
+/** Words that some reader of YAML takes for a boolean, null or number. */
+const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
+const plain = /^[A-Za-z](?:[A-Za-z0-9_./@-]|:(?=[A-Za-z0-9/]))*$/
+
+const scalar = (value: unknown): string =>
+  typeof value === "string" && plain.test(value) && !reserved.test(value) ? value : visibleJson(JSON.stringify(value))
+
+const isNested = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.keys(value).length > 0
+
+const linesOf = (value: unknown): ReadonlyArray<string> => {
+  if (!isNested(value)) return [scalar(value)]
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => linesOf(item).map((line, index) => `${index === 0 ? "- " : "  "}${line}`))
+  }
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (member === undefined) return []
+    if (!isNested(member)) return [`${scalar(key)}: ${scalar(member)}`]
+    const indent = Array.isArray(member) ? "" : "  "
+    return [`${scalar(key)}:`, ...linesOf(member).map((line) => `${indent}${line}`)]
+  })
+}
+
+/** A JSON value as YAML, in which text that a reader could take for something else is quoted. */
+export const yamlText = (value: unknown): string => linesOf(value).join("\n")

@@ -1,0 +1,66 @@
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { commandHelps } from "../../scripts/CommandReference.ts"
+import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
+import { platform } from "../../src/composition/Platform.ts"
+import { it } from "../support/Effect.ts"
+import { atTerminal, shellOf } from "./support/Shell.ts"
+
+setDefaultTimeout(120_000)
+
+const longName = "a-server-of-a-team-with-a-long-name"
+
+/** A shell of a person who has named two servers. */
+const named = Effect.gen(function* () {
+  const shell = yield* shellOf({})
+  for (const name of ["first", longName]) {
+    const set = yield* shell.run(`svc context set ${name} --server https://${name}.example.com --workspace acme`)
+    expect(set.code).toBe(0)
+  }
+  return shell
+})
+
+describe("the result of a command", () => {
+  it.live("is YAML, JSON or names with -o, as --json is JSON", () =>
+    Effect.gen(function* () {
+      const shell = yield* named
+      const json = yield* shell.run("svc context list --json")
+      expect((yield* shell.run("svc context list -o json")).out).toBe(json.out)
+      expect((yield* shell.run("svc context list --format=name")).out).toBe(`${longName}\nfirst\n`)
+      const yaml = yield* shell.run("svc context list -o yaml")
+      expect(Bun.YAML.parse(yaml.out)).toEqual(JSON.parse(json.out))
+      expect(yaml.out).toStartWith("contexts:\n- name: ")
+      const unknown = yield* shell.run("svc context list -o xml")
+      expect([unknown.code, unknown.out]).toEqual([2, ""])
+      const failed = yield* shell.run("svc context use none -o yaml")
+      expect([failed.code, failed.out, JSON.parse(failed.error).error.code]).toEqual([
+        expect.any(Number),
+        "",
+        expect.any(String)
+      ])
+    }).pipe(Effect.provide(platform), Effect.scoped)
+  )
+
+  it.live("is a table that fits the terminal, and is whole in a pipe", () =>
+    Effect.gen(function* () {
+      const shell = yield* named
+      const piped = yield* shell.run("svc context list")
+      expect(piped.out).toContain(`https://${longName}.example.com`)
+      const person = yield* atTerminal(shell, "bash -c 'stty cols 60; svc context list'")
+      expect(yield* person.code).toBe(0)
+      const lines = person.screen().split("\r\n")
+      expect(lines.some((line) => line.includes("…"))).toBe(true)
+      expect(lines.filter((line) => line.length > 60)).toEqual([])
+    }).pipe(Effect.provide(platform), Effect.scoped)
+  )
+
+  it.live("has -o wherever a client has --json", () =>
+    Effect.gen(function* () {
+      const flags = (yield* commandHelps)
+        .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
+        .map(({ help, path }) => [path.join(" "), help.flags.map(({ name }) => name)] as const)
+      const without = flags.filter(([, names]) => names.includes("json") !== names.includes("format"))
+      expect(without.map(([path]) => path)).toEqual([])
+    })
+  )
+})
