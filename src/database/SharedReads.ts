@@ -1,21 +1,12 @@
 import type { DatabaseSync } from "node:sqlite"
-import { Clock, Effect, Exit, Result } from "effect"
+import { Effect, Exit, Result } from "effect"
 import { hasProperty } from "effect/Predicate"
 import type { Commits } from "../../actors/base/database/Commits.ts"
-import type { CommitCacheShape, Remembering } from "../../actors/base/database/CommitCache.ts"
+import type { CommitCacheShape } from "../../actors/base/database/CommitCache.ts"
 import type { ReadSnapshotShape } from "../../actors/base/database/ReadSnapshot.ts"
 
 // Maximum entries of each kind: more than the number of credentials in use at a time.
 const maxRemembered = 4096
-
-// The total size of all entries that have a size.
-const maxBytes = 32 * 1024 * 1024
-
-interface Remembered<A> {
-  readonly found: Exit.Exit<A>
-  readonly weight: number
-  readonly until: number
-}
 
 /**
  * The read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn of the
@@ -40,7 +31,6 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   let isTurn = false
   let version: unknown
   let epoch = 0
-  let bytes = 0
 
   const endReads = () => {
     isHeld = isHeld && isTurn
@@ -63,7 +53,6 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
 
   const forgetAll = () => {
     epoch++
-    bytes = 0
     for (const clear of forget) clear()
   }
 
@@ -92,39 +81,25 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     if (!isTurn) queueMicrotask(endReads)
   }
 
-  const untilCommit: CommitCacheShape["untilCommit"] = <A, E, R>(
-    find: (key: string) => Effect.Effect<A, E, R>,
-    { until, weigh }: Remembering<A> = {}
-  ) => {
-    const remembered = new Map<string, Remembered<A>>()
+  const untilCommit: CommitCacheShape["untilCommit"] = <A, E, R>(find: (key: string) => Effect.Effect<A, E, R>) => {
+    const remembered = new Map<string, Exit.Exit<A>>()
     forget.push(() => remembered.clear())
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
         // Read from this state, or from a newer one that has not been checked yet; in that case the next check drops it.
         if (since === epoch && found !== undefined) {
-          const weight = weigh === undefined ? 0 : weigh(found, key)
-          bytes -= remembered.get(key)?.weight ?? 0
-          remembered.delete(key)
-          if (weight === undefined || bytes + weight > maxBytes) return found
-          if (remembered.size >= maxRemembered) {
-            for (const one of remembered.values()) bytes -= one.weight
-            remembered.clear()
-          }
-          remembered.set(key, { found: Exit.succeed(found), weight, until: until?.(found) ?? Number.POSITIVE_INFINITY })
-          bytes += weight
+          if (remembered.size >= maxRemembered) remembered.clear()
+          remembered.set(key, Exit.succeed(found))
         }
         return found
       })
     }
     return (key) =>
-      Effect.withFiber((fiber): Effect.Effect<A, E, R> => {
+      Effect.suspend((): Effect.Effect<A, E, R> => {
         // Database faults are reported by the read itself.
         const isTrue = Result.isSuccess(Result.try(hold))
-        const known = isTrue ? remembered.get(key) : undefined
-        if (known === undefined) return findAnew(key)
-        const isOver = until !== undefined && fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() >= known.until
-        return isOver ? findAnew(key) : known.found
+        return (isTrue ? remembered.get(key) : undefined) ?? findAnew(key)
       })
   }
 

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
-import { endpointRoutes } from "./EndpointRoutes.ts"
+import { HttpApiBuilder } from "effect/http-api"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { agentPoolHandlers } from "./handlers/AgentPoolHandlers.ts"
 import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
@@ -41,4 +42,4 @@ export const spineHandlers = Layer.mergeAll(
 )
 
 /** The API routes on a router; the composition provides the handlers of the remaining groups. */
-export const apiRoutes = endpointRoutes.pipe(Layer.provide(spineHandlers))
+export const apiRoutes = HttpApiBuilder.layer(SvcApi).pipe(Layer.provide(spineHandlers))

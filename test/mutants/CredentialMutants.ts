@@ -3,7 +3,6 @@ import type { Mutant } from "./Mutant.ts"
 const singleUse = "test/actors/access/issuer/SingleUse.test.ts"
 const handoffs = "test/actors/commands/handoff/Handoffs.test.ts"
 const accessTokens = "test/actors/access/account/AccessTokens.test.ts"
-const rememberedAnswers = "test/src/http/RememberedAnswers.test.ts"
 const revokedReads = "test/src/http/RevokedReads.test.ts"
 const cursors = "test/actors/base/paging/Cursors.test.ts"
 const receipts = "test/actors/base/idempotency/Receipts.test.ts"
@@ -146,55 +145,6 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     text: "    end()\n    isTurn = true\n    setImmediate(end)\n",
     broken: "    isTurn = true\n",
     test: "test/src/http/ArrivingReads.test.ts"
-  },
-  {
-    name: "remembered answer: only to the same caller",
-    file: "src/http/RememberedAnswers.ts",
-    text: "${subject}${separator}${credential}",
-    broken: "${credential}",
-    test: rememberedAnswers
-  },
-  {
-    name: "remembered answer: only to the same credential",
-    file: "src/http/RememberedAnswers.ts",
-    text: "${separator}${credentialId}",
-    broken: "",
-    test: rememberedAnswers
-  },
-  {
-    name: "remembered answer: not after the moment it was compared with",
-    file: "src/database/SharedReads.ts",
-    text: "until !== undefined && fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() >= known.until",
-    broken: "false",
-    test: rememberedAnswers
-  },
-  {
-    name: "remembered answer: none that reads the time",
-    file: "src/http/RememberedAnswers.ts",
-    text: "holds(0)",
-    broken: "{}",
-    test: rememberedAnswers
-  },
-  {
-    name: "remembered answer: a list of Connections ends with the first expiry",
-    file: "actors/inputs/connection/ConnectionsLive.ts",
-    text: "nowUntil(rows.items.map(expiryOf))",
-    broken: "nowUntil([])",
-    test: "test/actors/inputs/connection/ConnectionExpiry.test.ts"
-  },
-  {
-    name: "remembered answer: members hold until an invitation expires",
-    file: "actors/access/member/Members.ts",
-    text: "nowUntil(pending.map((one) => one.expires_at))",
-    broken: "nowUntil([])",
-    test: "test/actors/access/member/Invitations.test.ts"
-  },
-  {
-    name: "remembered answer: one that shows when it was made holds for a second",
-    file: "actors/base/database/ReadHorizon.ts",
-    text: "?.until(present + datedAnswerMillis)",
-    broken: "",
-    test: rememberedAnswers
   },
   {
     name: "OAuth token: expired since it was remembered",

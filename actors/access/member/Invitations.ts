@@ -10,7 +10,6 @@ import { Users } from "../account/Users.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
-import { nowUntil } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -305,7 +304,7 @@ const make = Effect.gen(function* () {
       const before = at === undefined || id === undefined ? read`1 = 1` : read`(created_at, id) < (${at}, ${id})`
       const rows = yield* Effect.orDie(InvitationRow.rows(read)`SELECT * FROM invitations
         WHERE workspace_id = ${workspaceId} AND ${before} ORDER BY created_at DESC, id DESC LIMIT ${page.limit + 1}`)
-      const present = yield* nowUntil(rows.map((row) => (row.status === "pending" ? row.expires_at : null)))
+      const present = yield* now
       const items = rows.slice(0, page.limit).map((row) => toInvitation(row, present))
       const last = items.at(-1)
       if (rows.length <= page.limit || last === undefined) return { items }

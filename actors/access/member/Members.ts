@@ -7,7 +7,6 @@ import { Member, type Role, roleAtLeast } from "../../../schema/records/Workspac
 import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
-import { nowUntil } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
@@ -75,7 +74,7 @@ const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId
       JOIN connections n ON n.id = s.auth_connection_id
       WHERE s.workspace_id = ${workspaceId} AND s.auth_connection_by = ${subject}
     ORDER BY 2, 3, 6, 4`
-  const present = yield* nowUntil([...tokens, ...kept].map(({ expires_at }) => expires_at))
+  const present = yield* now
   const isUsable = ({ expires_at }: { readonly expires_at: string | null }) =>
     expires_at === null || expires_at > present
   return {
@@ -392,13 +391,7 @@ const make = Effect.gen(function* () {
       const binding: CursorBinding = { route: "workspaces.members", subject, filter: [workspaceId] }
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
-      const pending = yield* Effect.orDie(
-        InvitationRow.some(
-          read,
-          "expires_at"
-        )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
-      )
-      const present = yield* nowUntil(pending.map((one) => one.expires_at))
+      const present = yield* now
       // A person who is invited again appears once, as an invitee.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AuditHead } from "../../../schema/records/AuditHead.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { dateOfAnswer } from "../database/ReadHorizon.ts"
+import { now } from "../Identity.ts"
 import { AuditChainRow, workspaceOf } from "./AuditChainRow.ts"
 import type { AuditKey } from "./AuditLink.ts"
 
@@ -19,7 +19,7 @@ export const headOf = Effect.fn("Audit.headOf")(function* (
     kind: "svc.audit-head@v1",
     ...(installationId === undefined ? {} : { installationId }),
     keyId: key.id,
-    createdAt: yield* dateOfAnswer,
+    createdAt: yield* now,
     chains: rows.map((row) => ({
       workspaceId: workspaceOf(row.scope),
       position: row.position,

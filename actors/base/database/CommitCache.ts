@@ -1,13 +1,5 @@
 import { Context, type Effect } from "effect"
 
-/** Describes the value found for one key. */
-export interface Remembering<A> {
-  /** Its size in bytes, where sizes differ; a value without a size is not cached. */
-  readonly weigh?: (found: A, key: string) => number | undefined
-  /** The time (milliseconds) after which it is read again. Without it, only a commit invalidates the value. */
-  readonly until?: (found: A) => number
-}
-
 /**
  * Values from the database that remain valid until this or another process commits. Meant for data that every request needs: the
  * caller's identity and rights. Expiry is not a commit: a cached value includes its expiry, and its users compare that with the
@@ -19,8 +11,7 @@ export interface CommitCacheShape {
    * `undefined` are not cached.
    */
   readonly untilCommit: <A, E, R>(
-    find: (key: string) => Effect.Effect<A, E, R>,
-    remembering?: Remembering<A>
+    find: (key: string) => Effect.Effect<A, E, R>
   ) => (key: string) => Effect.Effect<A, E, R>
   /** Forgets everything, for a change that is not in the database. */
   readonly forget: () => void

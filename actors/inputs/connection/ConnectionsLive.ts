@@ -5,9 +5,8 @@ import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
-import { nowUntil } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
-import { newId } from "../../base/Identity.ts"
+import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { captureServices, provideCaptured } from "../../CapturedServices.ts"
@@ -18,10 +17,6 @@ import { credentialRecipes } from "./CredentialRecipes.ts"
 import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
-
-/** The time of its next change of status without a command. */
-const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>
-  row.status === "revoked" ? null : row.expires_at
 
 /** The time from which its expiry needs attention. */
 const noticeOf = (expiresAt: string | null): string | null =>
@@ -48,16 +43,15 @@ export const layer = Layer.effect(
           ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         )
         if (row === undefined) return yield* notFound("Connection")
-        return toConnection(row, yield* nowUntil([expiryOf(row)]))
+        return toConnection(row, yield* now)
       }),
       update: (context, id, request) => command.Update(id, { context, request }),
       remove: (context, id) => command.Remove(id, { context }),
       expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
-        const noticed = rows.map((row) => noticeOf(row.expires_at))
-        const at = yield* nowUntil([...noticed, ...rows.map(expiryOf)])
-        return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
+        const at = yield* now
+        return rows.flatMap((row) => ((noticeOf(row.expires_at) ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
       test: (context, id) => command.Test(id, { context }),
       confirmOrigins: (context, id, origins) => command.ConfirmOrigins(id, { context, origins }),
@@ -79,7 +73,7 @@ export const layer = Layer.effect(
           },
           page
         )
-        const at = yield* nowUntil(rows.items.map(expiryOf))
+        const at = yield* now
         return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
       }),
       awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
@@ -87,7 +81,7 @@ export const layer = Layer.effect(
           AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
           AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
           ORDER BY c.created_at, c.id`
-        const at = yield* nowUntil(rows.map(expiryOf))
+        const at = yield* now
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
@@ -115,7 +109,7 @@ export const layer = Layer.effect(
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND oauth_fault IS NOT NULL ORDER BY created_at, id`
-        const at = yield* nowUntil(rows.map(expiryOf))
+        const at = yield* now
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       helpers: Effect.succeed(helpers.map(({ helper }) => helper)),

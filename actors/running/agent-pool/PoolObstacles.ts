@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
-import { dateOfAnswer } from "../../base/database/ReadHorizon.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import type { ListedRunRow } from "../../ledger/run/RunRow.ts"
@@ -105,12 +104,8 @@ export class PoolObstacles extends Context.Service<
       }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) {
           const until = isApply(type) ? yield* leases.end : undefined
-          if (until === undefined) return undefined
-          yield* dateOfAnswer
-          return heldBack(until)
+          return until === undefined ? undefined : heldBack(until)
         }
-        // An agent can connect or disconnect without a commit, so a response about its connection is valid for one second.
-        yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL
           WHERE w.pool = ${pool} AND w.workspace_id = ${workspace_id}`)

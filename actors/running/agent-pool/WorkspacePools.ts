@@ -3,7 +3,6 @@ import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Agent, WorkspacePool } from "../../../schema/records/AgentPool.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { dateOfAnswer } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
@@ -60,8 +59,6 @@ export class WorkspacePools extends Context.Service<
           )}`)
         const all = yield* Effect.forEach(agents, shownAgent(presence, release))
         const given = yield* provisionsOf(workspaceId)
-        // An agent can connect or disconnect without a commit.
-        yield* dateOfAnswer
         const items = shown.map((row): WorkspacePool => {
           const own = all.filter(({ pool }) => pool === row.name)
           const count = (status: Agent["status"]) => own.filter((agent) => agent.status === status).length
@@ -105,7 +102,6 @@ export class WorkspacePools extends Context.Service<
           ...agent,
           provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))
         }))
-        yield* dateOfAnswer
         const last = shown.at(-1)
         return rows.length <= page.limit || last === undefined
           ? { items }

@@ -1,7 +1,6 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { RunAgent } from "../../../schema/records/RunAgent.ts"
-import { dateOfAnswer } from "../../base/database/ReadHorizon.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { rowShape } from "../../base/database/Table.ts"
@@ -49,8 +48,7 @@ export class RunAgents extends Context.Service<
             r.unanswered_since, c.saved_at FROM agent_runs r JOIN agents a ON a.id = r.agent_id
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
-        // Hearing from an agent commits nothing.
-        const millis = Date.parse(yield* dateOfAnswer)
+        const millis = yield* Clock.currentTimeMillis
         const lease = yield* leases.of({ runId: id, fence })
         const instant = yield* monotonicNow
         const renewedAt = lease === undefined ? undefined : millis - Number((instant - lease.heardAt) / 1_000_000n)

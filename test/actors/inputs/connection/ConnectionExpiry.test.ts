@@ -3,7 +3,6 @@ import { DateTime, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { suite } from "../../../support/Effect.ts"
-import { horizonOf } from "../../../support/Horizon.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
@@ -36,25 +35,5 @@ tests.live("a Connection needs attention shortly before it expires and from then
     expect(yield* seen("-1 days")).toEqual(["expired"])
     yield* connections.revoke(context, id)
     expect(yield* seen("1 days")).toEqual([])
-  })
-)
-
-tests.live("a list of Connections is valid until the next one expires or is about to", () =>
-  Effect.gen(function* () {
-    const { context, workspaceId } = yield* TestPlane
-    const connections = yield* Connections
-    const create = (displayName: string, expiresAt: string) =>
-      connections.create(context, {
-        workspaceId,
-        provider: "acme/short",
-        displayName,
-        values: { SHORT_TOKEN: "short-canary-token" },
-        expiresAt
-      })
-    yield* create("later", "2990-01-15T00:00:00.000Z")
-    const sooner = yield* create("sooner", "2980-01-15T00:00:00.000Z")
-    expect(yield* horizonOf(connections.read(sooner.id))).toBe("2980-01-15T00:00:00.000Z")
-    expect(yield* horizonOf(connections.list(workspaceId, { limit: 50 }))).toBe("2980-01-15T00:00:00.000Z")
-    expect(yield* horizonOf(connections.expiring(workspaceId))).toBe("2980-01-01T00:00:00.000Z")
   })
 )
