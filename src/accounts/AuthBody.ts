@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
-import { readJsonBody } from "../http/RequestBody.ts"
+import { readJsonBody } from "../http-kit/RequestBody.ts"
 
 const limits: JsonLimits = {
   maxBytes: 65_536,

@@ -2,9 +2,9 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { Accounts } from "../../actors/access/account/Accounts.ts"
 import { bearerPrefixes } from "../../actors/base/credential/BearerSecret.ts"
 import { OAuthAuthority } from "../../actors/access/issuer/OAuthAuthority.ts"
-import { whenTraced } from "../http/WhenTraced.ts"
-import { Authenticator } from "../http/authorization/Authenticator.ts"
-import { hostPrincipal } from "../http/authorization/HostIdentity.ts"
+import { whenTraced } from "../http-kit/WhenTraced.ts"
+import { Authenticator } from "../http-kit/Authenticator.ts"
+import { hostPrincipal } from "../http-kit/HostIdentity.ts"
 
 /**
  * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer if it has

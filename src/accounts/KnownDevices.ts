@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Vault } from "../../actors/base/vault/Vault.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
+import { HttpSettings } from "../http-kit/HttpSettings.ts"
 
 /** Browsers keep no cookie longer than 400 days. */
 const lifetime = Duration.days(400)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { RelyingParty } from "../../actors/access/account/NewPasskeys.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
+import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { isNamedHost } from "./SignInOffer.ts"
 
 /**

@@ -2,9 +2,9 @@ import { Effect, Redacted, Result } from "effect"
 import { Cookies, type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { sessionLifetime } from "../../actors/access/account/Sessions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { presentedCredential } from "../http/authorization/Credentials.ts"
-import { isSameOrigin } from "../http/authorization/CrossSite.ts"
-import { HttpSettings, sessionCookieName } from "../http/HttpSettings.ts"
+import { presentedCredential } from "../http-kit/Credentials.ts"
+import { isSameOrigin } from "../http-kit/CrossSite.ts"
+import { HttpSettings, sessionCookieName } from "../http-kit/HttpSettings.ts"
 
 const attributes = (baseUrl: string) =>
   ({ path: "/", httpOnly: true, sameSite: "lax", secure: baseUrl.startsWith("https:") }) as const

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import { Effect } from "effect"
 import type { OfferedSignInMethods } from "../../actors/access/account/SignInMethods.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
+import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 /** Passkeys belong to a host name; a server known only by an IP address has none. */

@@ -6,7 +6,7 @@ import { type OpenSession, Sessions } from "../../actors/access/account/Sessions
 import type { CommandContext } from "../../actors/Command.ts"
 import { ReadSnapshot } from "../../actors/base/database/ReadSnapshot.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { currentRequestId, Exchange, followRenewal } from "../http/Exchange.ts"
+import { currentRequestId, Exchange, followRenewal } from "../http-kit/Exchange.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { SignedInAnswer } from "./declarations/SignInApi.ts"
 import { KnownDevices } from "./KnownDevices.ts"

@@ -14,7 +14,7 @@ import {
 } from "effect"
 import { isCoolingDown } from "../../actors/base/Cooldown.ts"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
-import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
+import { backupAge, failedBackups } from "./BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { backupName, keptBackups, overdueMillis, pendingName, removePending } from "./BackupFolder.ts"
 import { isKeyBesideData } from "./KeyPlace.ts"

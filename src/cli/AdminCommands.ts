@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { formatListenAddress } from "../http/ListenAddress.ts"
+import { formatListenAddress } from "../http-kit/ListenAddress.ts"
 import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"

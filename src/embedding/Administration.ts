@@ -6,7 +6,7 @@ import { serviceContext } from "../../actors/Command.ts"
 import { Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
+import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { placeOf } from "./Place.ts"
 
 export interface NewAccount {

@@ -1,7 +1,7 @@
 import { Context, Effect, type Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiEntrance } from "../http/ApiEntrance.ts"
-import { Exchange, type ExchangeShape } from "../http/Exchange.ts"
+import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
 /** What a host's server knows about a request: the client's address, an id, the upgrade to a WebSocket. */

@@ -25,9 +25,9 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { AuthorityChanges, untilRefused } from "../streams/AuthorityChanges.ts"
 import { AgentApi } from "./AgentApi.ts"
-import { routeOf } from "./DeclaredRoute.ts"
-import { Exchange } from "./Exchange.ts"
-import { readBodyBytes } from "./RequestBody.ts"
+import { routeOf } from "../http-kit/DeclaredRoute.ts"
+import { Exchange } from "../http-kit/Exchange.ts"
+import { readBodyBytes } from "../http-kit/RequestBody.ts"
 
 /** How often an agent renews its leases; also the longest a cancel takes to reach it. */
 const renewSeconds = 1

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts"
-import { currentRequestId } from "./Exchange.ts"
+import { currentRequestId } from "../http-kit/Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
 /** The dashboard's files, or nothing for a server without a dashboard. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./description/DocumentSchemas.ts"
+import { isObject, type JsonObject } from "../http-kit/description/DocumentSchemas.ts"
 import { answerExamples } from "./AnswerExamples.ts"
 
 const mapped = (value: unknown, change: (inner: JsonObject, key: string) => JsonObject): unknown =>

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "./description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
-import { everyone } from "./RouteAccess.ts"
+import { everyone } from "../http-kit/RouteAccess.ts"
 
 const Document = Schema.Record(Schema.String, Schema.Json)
 

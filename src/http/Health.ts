@@ -8,7 +8,7 @@ import { PageWatch } from "../database/PageWatch.ts"
 import { StorageSpace } from "../database/StorageSpace.ts"
 import { Draining } from "../streams/Draining.ts"
 import { SqlClient } from "effect/sql"
-import { routeOf } from "./DeclaredRoute.ts"
+import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
 /** Whether the service accepts work, and if not, why. */

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "./description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../http-kit/description/RouteDescription.ts"
 import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
-import { everyone } from "./RouteAccess.ts"
+import { everyone } from "../http-kit/RouteAccess.ts"
 
 const Alive = Schema.Struct({ status: Schema.Literal("ok") })
 const Ready = Schema.Struct({

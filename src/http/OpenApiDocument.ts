@@ -2,9 +2,9 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { routeOf } from "./DeclaredRoute.ts"
+import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
-import { HttpSettings } from "./HttpSettings.ts"
+import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { describedApi } from "./DescribedApi.ts"
 
 /** `/openapi.json`: every route of the server as OpenAPI, listing this server as the only one. */

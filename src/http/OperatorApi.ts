@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { describedGroup, describedRoute } from "./description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { ResolveStableSemver, StableSemver } from "../../schema/api/SourcesApi.ts"
 import { SnapshotFile } from "../../schema/records/Source.ts"
-import { operator } from "./RouteAccess.ts"
+import { operator } from "../http-kit/RouteAccess.ts"
 
 export const OperatorList = Schema.Struct({
   operators: Schema.Array(

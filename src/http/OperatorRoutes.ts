@@ -10,13 +10,13 @@ import { SourceId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Id
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { authBody } from "../accounts/AuthBody.ts"
 import { uncached } from "../accounts/Uncached.ts"
-import { Authenticator } from "./authorization/Authenticator.ts"
-import { presentedCredential } from "./authorization/Credentials.ts"
+import { Authenticator } from "../http-kit/Authenticator.ts"
+import { presentedCredential } from "../http-kit/Credentials.ts"
 import { scopeRefusal } from "./authorization/Permission.ts"
-import { routeOf } from "./DeclaredRoute.ts"
-import { currentRequestId } from "./Exchange.ts"
+import { routeOf } from "../http-kit/DeclaredRoute.ts"
+import { currentRequestId } from "../http-kit/Exchange.ts"
 import { pathId } from "./handlers/Commands.ts"
-import { HttpSettings, sessionCookieName } from "./HttpSettings.ts"
+import { HttpSettings, sessionCookieName } from "../http-kit/HttpSettings.ts"
 import { OperatorApi } from "./OperatorApi.ts"
 
 const denied = (message: string) => new ApiError({ code: "permission_denied", message })

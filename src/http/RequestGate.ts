@@ -1,7 +1,7 @@
 import { Duration, Effect, Random, Schedule } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { crossOriginRefusal } from "./CrossOrigin.ts"
-import { makeRequestId } from "./Exchange.ts"
+import { makeRequestId } from "../http-kit/Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
 

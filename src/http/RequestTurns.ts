@@ -1,4 +1,4 @@
-import type { Turn } from "./Exchange.ts"
+import type { Turn } from "../http-kit/Exchange.ts"
 
 /** How long requests may be begun in one turn of the main thread. A request is begun until it first waits for something. */
 const mostNanos = 20_000_000n

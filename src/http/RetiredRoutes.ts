@@ -1,6 +1,6 @@
 import { HttpServerResponse } from "effect/http"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { errorResponse } from "./ErrorResponse.ts"
+import { errorResponse } from "../http-kit/ErrorResponse.ts"
 
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
 

@@ -1,5 +1,5 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { withDocumentParts } from "./description/DocumentParts.ts"
+import { withDocumentParts } from "../http-kit/description/DocumentParts.ts"
 import { RunLogFrame } from "../../schema/events/RunFrame.ts"
 import { RunEventFrame, RunEventMessage, RunLogMessage } from "../../schema/events/RunMessage.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"

@@ -1,6 +1,6 @@
 import type { RunFrames } from "../streams/RunFrames.ts"
 import type { SocketSession, SocketSink } from "../streams/WebSockets.ts"
-import type { ListenAddress } from "./ListenAddress.ts"
+import type { ListenAddress } from "../http-kit/ListenAddress.ts"
 
 const kibibyte = 1024
 

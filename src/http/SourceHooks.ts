@@ -5,10 +5,10 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { deliveryOf } from "./DeliveryHeaders.ts"
-import { routeOf } from "./DeclaredRoute.ts"
-import { Exchange } from "./Exchange.ts"
+import { routeOf } from "../http-kit/DeclaredRoute.ts"
+import { Exchange } from "../http-kit/Exchange.ts"
 import { pathId } from "./handlers/Commands.ts"
-import { arrivingBody } from "./RequestBody.ts"
+import { arrivingBody } from "../http-kit/RequestBody.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /** Forges send payloads of up to 25 MB. */

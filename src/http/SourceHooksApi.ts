@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { accepted } from "../../schema/api/AnswerStatus.ts"
 import { deliveryHeaders } from "./DeliveryHeaders.ts"
-import { describedGroup, describedRoute, type RouteAccess } from "./description/RouteDescription.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 
 const forge: RouteAccess = {

@@ -2,7 +2,7 @@ import { Cause } from "effect"
 import { FindMyWay, HttpServerError } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { errorResponse } from "./ErrorResponse.ts"
+import { errorResponse } from "../http-kit/ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 import { ServerApi } from "./ServerApi.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Layer, Redacted, Schema } from "effect"
 import { createTransport } from "nodemailer"
 import { MailNotSent, MailTransport } from "../../actors/base/mail/MailTransport.ts"
-import { isLoopbackHost } from "../http/ListenAddress.ts"
+import { isLoopbackHost } from "../http-kit/ListenAddress.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
 

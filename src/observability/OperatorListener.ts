@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { healthRoutes, type Readiness } from "../http/Health.ts"
-import type { ListenAddress } from "../http/ListenAddress.ts"
+import type { ListenAddress } from "../http-kit/ListenAddress.ts"
 import { metricsRoute } from "./ServedMetrics.ts"
 
 /**

@@ -185,7 +185,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a Retry-After that nobody described",
-    file: "src/http/ErrorResponse.ts",
+    file: "src/http-kit/ErrorResponse.ts",
     text: `"retry-after": String(error.retryAfter)`,
     broken: `"retry-after": "soon"`,
     test: "test/src/http/RateLimits.test.ts"

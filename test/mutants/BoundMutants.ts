@@ -185,21 +185,21 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: the deadline of a body that is hashed",
-    file: "src/http/RequestBody.ts",
+    file: "src/http-kit/RequestBody.ts",
     text: "Stream.interruptWhen(Effect.andThen(Effect.sleep(bodyDeadline), tooSlow(bodyDeadline))),",
     broken: "",
     test: entrances
   },
   {
     name: "bounds: the length of a body that is hashed",
-    file: "src/http/RequestBody.ts",
+    file: "src/http-kit/RequestBody.ts",
     text: "return length > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(bytes)",
     broken: "return Effect.succeed(bytes)",
     test: entrances
   },
   {
     name: "requests: a number in a body that would be rounded is refused",
-    file: "src/http/RequestBody.ts",
+    file: "src/http-kit/RequestBody.ts",
     text: "  exactNumbers: true\n",
     broken: "  exactNumbers: false\n",
     test: "test/src/http/RawRequests.test.ts"

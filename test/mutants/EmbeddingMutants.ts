@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const actors = "test/src/embedding/Actors.test.ts"
 const routes = "test/src/embedding/Routes.test.ts"
 const conformance = "test/src/embedding/Conformance.test.ts"
-const principal = "src/http/authorization/HostIdentity.ts"
+const principal = "src/http-kit/HostIdentity.ts"
 
 /** What a host's program may do, and for whom. */
 export const embeddingMutants: ReadonlyArray<Mutant> = [

@@ -21,7 +21,7 @@ export const storageMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "full disk: a write that found no room says so",
-    file: "src/http/ErrorResponse.ts",
+    file: "src/http-kit/ErrorResponse.ts",
     text: "hasStorageFull(cause) ? new ApiError(storageFull) : internalError",
     broken: "internalError",
     test: fullDisk

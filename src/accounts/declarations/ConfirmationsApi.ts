@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
-import { person } from "../../http/RouteAccess.ts"
+import { person } from "../../http-kit/RouteAccess.ts"
 import { SecretText } from "../AuthBody.ts"
 import { AssertionRequest, PasskeyOptions } from "./PasskeyCeremony.ts"
 

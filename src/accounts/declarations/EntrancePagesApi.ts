@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
-import { Page, Redirect, Unchanged, refusalPages, refusalsOfPage } from "../../http/PageAnswer.ts"
-import { everyone, ownPage } from "../../http/RouteAccess.ts"
+import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
+import { Page, Redirect, Unchanged, refusalPages, refusalsOfPage } from "../../http-kit/PageAnswer.ts"
+import { everyone, ownPage } from "../../http-kit/RouteAccess.ts"
 import { SetupRequest, SignInRequest } from "./SignInApi.ts"
 
 export const SignInForm = Schema.Struct(SignInRequest.fields)

@@ -2,11 +2,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AccountNotice } from "../../../actors/access/account/AccountNotices.ts"
 import { accepted } from "../../../schema/api/AnswerStatus.ts"
-import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { AddressLinkState } from "../../../schema/records/AccountLink.ts"
 import { displayText, Timestamp } from "../../../schema/records/Primitives.ts"
-import { confirmedPerson, person } from "../../http/RouteAccess.ts"
+import { confirmedPerson, person } from "../../http-kit/RouteAccess.ts"
 import { LinkRequest } from "./SignInApi.ts"
 
 export const NameRequest = Schema.Struct({ displayName: Schema.NullOr(displayText(80)) })

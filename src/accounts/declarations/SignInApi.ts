@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AccountSession } from "../../../actors/access/account/Sessions.ts"
 import { created } from "../../../schema/api/AnswerStatus.ts"
-import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { SetupLinkState } from "../../../schema/records/AccountLink.ts"
-import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"
+import { confirmedPerson, everyone, person } from "../../http-kit/RouteAccess.ts"
 import { redemptionFields, SecretText } from "../AuthBody.ts"
 
 export const SetupRequest = Schema.Struct({ ...redemptionFields, password: SecretText })

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { LinkedIdentity } from "../../../actors/access/account/UpstreamIdentities.ts"
-import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
+import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
-import { Redirect, refusalPages } from "../../http/PageAnswer.ts"
-import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"
+import { Redirect, refusalPages } from "../../http-kit/PageAnswer.ts"
+import { confirmedPerson, everyone, person } from "../../http-kit/RouteAccess.ts"
 import { LinkRequest } from "./SignInApi.ts"
 
 export const Onward = Schema.Struct({ location: Schema.String })

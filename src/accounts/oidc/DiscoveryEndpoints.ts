@@ -6,7 +6,7 @@ import { failClosed } from "../../../actors/access/issuer/OAuthError.ts"
 import { personClaims } from "../../../actors/access/issuer/RequestedClaims.ts"
 import { standardScopes } from "../../../actors/access/issuer/Scopes.ts"
 import { keySetMaxAge, SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
-import { routeOf } from "../../http/DeclaredRoute.ts"
+import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { IssuerApi } from "./IssuerApi.ts"
 import { answeringJson, cachedJson, preflight } from "./OAuthAnswers.ts"
 

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute, type RouteAccess } from "../../http/description/RouteDescription.ts"
-import { Page, Redirect, refusalPages } from "../../http/PageAnswer.ts"
-import { everyone, oauthClient, ownPage } from "../../http/RouteAccess.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../../http-kit/description/RouteDescription.ts"
+import { Page, Redirect, refusalPages } from "../../http-kit/PageAnswer.ts"
+import { everyone, oauthClient, ownPage } from "../../http-kit/RouteAccess.ts"
 import {
   authorizationParameters,
   clientParameters,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { refuse } from "../../../actors/access/issuer/OAuthError.ts"
-import { readBodyBytes } from "../../http/RequestBody.ts"
+import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 
 const maxFormBytes = 65_536
 const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i

@@ -11,7 +11,7 @@ import {
   tokenRevocation
 } from "openid-client"
 import { cliClientId } from "../../../schema/records/CommandLineClient.ts"
-import { isPrivateInTransit } from "../../http/ListenAddress.ts"
+import { isPrivateInTransit } from "../../http-kit/ListenAddress.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./DocumentSchemas.ts"
+import { isObject, type JsonObject } from "../../http-kit/description/DocumentSchemas.ts"
 
 /** The frames of the live streams, by their names among the component schemas. */
 export type FrameName = "RunEvent" | "RunLog"

@@ -7,7 +7,7 @@ import { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, DependencyId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
-import { currentRequestId } from "../Exchange.ts"
+import { currentRequestId } from "../../http-kit/Exchange.ts"
 import { retiredResponse } from "../RetiredRoutes.ts"
 import {
   authorisedWorkspace,

@@ -4,7 +4,7 @@ import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { ApiEntrance } from "../ApiEntrance.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 /** The location of the API, for clients that reach it at `base`. */

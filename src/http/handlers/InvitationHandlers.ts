@@ -7,7 +7,7 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { InvitationId } from "../../../schema/records/Ids.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 

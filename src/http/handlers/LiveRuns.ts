@@ -9,9 +9,9 @@ import type { RunSequence } from "../../streams/RunFrames.ts"
 import { serverSentEvents } from "../../streams/ServerSentEvents.ts"
 import { WebSockets } from "../../streams/WebSockets.ts"
 import { Admitted } from "../authorization/Admission.ts"
-import { isSameOrigin } from "../authorization/CrossSite.ts"
-import { Exchange } from "../Exchange.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { isSameOrigin } from "../../http-kit/CrossSite.ts"
+import { Exchange } from "../../http-kit/Exchange.ts"
+import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 
 const wantsWebSocket = (request: HttpServerRequest.HttpServerRequest) =>
   request.headers["upgrade"]?.toLowerCase() === "websocket"

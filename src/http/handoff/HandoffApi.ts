@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { describedGroup, describedRoute, type RouteAccess } from "../description/RouteDescription.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../../http-kit/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { installPath } from "../../../schema/handoff/InstallLink.ts"
 import { SecretText } from "../../accounts/AuthBody.ts"
-import { Redirect, refusalPages } from "../PageAnswer.ts"
-import { everyone, person } from "../RouteAccess.ts"
+import { Redirect, refusalPages } from "../../http-kit/PageAnswer.ts"
+import { everyone, person } from "../../http-kit/RouteAccess.ts"
 
 const text = Schema.optionalKey(Schema.String)
 

@@ -6,8 +6,8 @@ import { formatInstallQuery, newFlowPath, parseInstallQuery } from "../../../sch
 import type { LinkRefusal } from "../../../schema/handoff/LinkRefusal.ts"
 import { html, page } from "../../accounts/oidc/Page.ts"
 import type { Language } from "../../accounts/oidc/PageWords.ts"
-import { routeOf } from "../DeclaredRoute.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { InstallLinkApi } from "./HandoffApi.ts"
 import { refusalWords } from "./RefusalWords.ts"
 

@@ -9,9 +9,9 @@ import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { authBody } from "../../accounts/AuthBody.ts"
 import { commandOf, signedInToChange } from "../../accounts/SignedIn.ts"
 import { uncached } from "../../accounts/Uncached.ts"
-import { routeOf } from "../DeclaredRoute.ts"
-import { currentRequestId } from "../Exchange.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { currentRequestId } from "../../http-kit/Exchange.ts"
+import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { HandoffApi, RedeemRequest, ReturnRequest } from "./HandoffApi.ts"
 
 const returnBody = authBody(ReturnRequest, "{runId, product, returnUri}")

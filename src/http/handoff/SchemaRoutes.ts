@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { publishedSchemas, publishedText } from "../../../schema/manifest/PublishedSchemas.ts"
 import { notFound } from "../../../schema/errors/ApiError.ts"
-import { routeOf } from "../DeclaredRoute.ts"
+import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { DocumentsApi } from "../DocumentsApi.ts"
 
 /** `/schemas/{file}`: the published structural schemas, for editors and external checks. */

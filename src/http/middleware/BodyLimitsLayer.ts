@@ -5,10 +5,10 @@ import { accessOf } from "../../../schema/api/Roles.ts"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
-import { whenTraced } from "../WhenTraced.ts"
+import { whenTraced } from "../../http-kit/WhenTraced.ts"
 import { RawBody } from "../../../schema/api/RawBody.ts"
-import { bodyLimitsOf, readFileBody, readJsonBody } from "../RequestBody.ts"
-import { requestedName } from "../SchemaFault.ts"
+import { bodyLimitsOf, readFileBody, readJsonBody } from "../../http-kit/RequestBody.ts"
+import { requestedName } from "../../http-kit/SchemaFault.ts"
 
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"])
 

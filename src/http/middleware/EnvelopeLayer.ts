@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
-import { errorResponse, failureResponse } from "../ErrorResponse.ts"
-import { currentRequestId } from "../Exchange.ts"
+import { errorResponse, failureResponse } from "../../http-kit/ErrorResponse.ts"
+import { currentRequestId } from "../../http-kit/Exchange.ts"
 import { landingPage, takesHtml } from "../LandingPage.ts"
 
 /** How a refusal appears on routes that people reach through a redirect. */

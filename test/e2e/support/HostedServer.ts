@@ -12,7 +12,7 @@ import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox
 import { makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
-import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
+import { sessionCookieName } from "../../../src/http-kit/HttpSettings.ts"
 import { Users } from "../../../actors/access/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { makeWebHandler } from "../../../src/http/HttpApplication.ts"
-import { HttpSettings } from "../../../src/http/HttpSettings.ts"
+import { HttpSettings } from "../../../src/http-kit/HttpSettings.ts"
 import { checkedAnswers } from "../../support/description/CheckedAnswers.ts"
 import { suite } from "../../support/Effect.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"

@@ -25,7 +25,7 @@ const sources = (under: string): ReadonlyArray<string> =>
 /** The names of all metrics that the code declares. */
 const declared = [
   ...new Set(
-    ["actors", "src/observability"]
+    ["actors", "src"]
       .flatMap(sources)
       .flatMap((text) => [...text.matchAll(/Metric\.(?:counter|gauge|histogram)\(\s*"([a-z_]+)"/g)])
       .map(([, name = ""]) => name)

@@ -15,7 +15,7 @@ import { loadKeyring } from "../../../../actors/base/vault/MasterKeyStore.ts"
 import { integrityFaults, sealedColumns } from "../../../../actors/base/vault/SealedPlaces.ts"
 import { VaultOpenFailed } from "../../../../actors/base/vault/VaultErrors.ts"
 import { RunId, SourceId } from "../../../../schema/records/Ids.ts"
-import { failureResponse } from "../../../../src/http/ErrorResponse.ts"
+import { failureResponse } from "../../../../src/http-kit/ErrorResponse.ts"
 import { suite } from "../../../support/Effect.ts"
 import {
   active,

@@ -6,7 +6,7 @@ import { type ProvisioningRule, ProvisioningRules } from "../../../../actors/acc
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { UpstreamProvider, type UpstreamSettings } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
-import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
+import { HttpSettings, implementedFeatures } from "../../../../src/http-kit/HttpSettings.ts"
 import { perimeter } from "../../../../src/http/Perimeter.ts"
 import { newPerson, testAccounts } from "../../../support/Accounts.ts"
 import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"

@@ -54,7 +54,7 @@ import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { strangers } from "../../../support/Attempts.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
-import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
+import { Authenticator } from "../../../../src/http-kit/Authenticator.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { principals } from "./World.ts"
 

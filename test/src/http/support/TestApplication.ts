@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, References } from "effect"
 import { Operators } from "../../../../actors/access/account/Operators.ts"
-import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
+import { HttpSettings, implementedFeatures } from "../../../../src/http-kit/HttpSettings.ts"
 import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
 import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"
 import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"

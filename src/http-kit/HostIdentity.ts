@@ -1,7 +1,7 @@
 import { Context } from "effect"
-import type { Principal } from "../../../actors/base/credential/Principal.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { limitsOf } from "../../../schema/records/TokenLimits.ts"
+import type { Principal } from "../../actors/base/credential/Principal.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { limitsOf } from "../../schema/records/TokenLimits.ts"
 
 /**
  * On whose behalf a program in this process acts: a person's, with the permissions of a token with these scopes, or the service's
@@ -21,7 +21,7 @@ export type HostIdentity =
  * listener or a host's server have none.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>(
-  "svc/src/http/authorization/AmbientIdentity",
+  "svc/src/http-kit/AmbientIdentity",
   {
     defaultValue: () => undefined
   }

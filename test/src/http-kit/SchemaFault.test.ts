@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { requestedName } from "../../../src/http/SchemaFault.ts"
+import { requestedName } from "../../../src/http-kit/SchemaFault.ts"
 
 /** Every property and parameter name of the description. */
 const declaredNames = (value: unknown, names = new Set<string>()): ReadonlySet<string> => {

@@ -1,7 +1,7 @@
 import { Redacted, Result } from "effect"
 import type { Headers } from "effect/http"
-import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
-import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { sessionHeader } from "../../schema/api/SessionHeader.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 
 /**
  * The one credential that a request presents. Browsers send only cookies automatically, so only cookies need the origin

@@ -26,7 +26,7 @@ export interface ExchangeShape {
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
 }
 
-export const Exchange = Context.Reference<ExchangeShape>("svc/src/http/Exchange", {
+export const Exchange = Context.Reference<ExchangeShape>("svc/src/http-kit/Exchange", {
   defaultValue: () => ({ requestId: "", bodyReceived: () => {} })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Redacted, Result } from "effect"
 import { Headers } from "effect/http"
-import { presentedCredential } from "../../../../src/http/authorization/Credentials.ts"
+import { presentedCredential } from "../../../src/http-kit/Credentials.ts"
 
 const sessionOf = (cookie: string) => {
   const found = presentedCredential(Headers.fromInput({ cookie }), "svc_session")

@@ -1,6 +1,6 @@
 import { errorStatuses } from "../../../schema/errors/ApiError.ts"
 import { securitySchemes } from "./AccessDescription.ts"
-import { recordProse } from "../prose/RecordProse.ts"
+import { recordProse } from "./RecordProse.ts"
 import { isObject, type JsonObject, withoutNull, withPlainSchemas } from "./DocumentSchemas.ts"
 import { isRequiredKey } from "../../../schema/api/IdempotencyHeaders.ts"
 import { numberOf } from "../../../schema/api/WholeNumber.ts"

@@ -1,5 +1,5 @@
 import type { Headers } from "effect/http"
-import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 

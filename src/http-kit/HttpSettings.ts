@@ -20,7 +20,7 @@ export class HttpSettings extends Context.Service<
     /** Origins whose pages may call the API with a bearer token. */
     readonly corsOrigins?: ReadonlyArray<string> | undefined
   }
->()("svc/src/http/HttpSettings") {}
+>()("svc/src/http-kit/HttpSettings") {}
 
 /** The features of this release that need no declaration by the operator. */
 export const implementedFeatures: Discovery["features"] = {

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Redacted } from "effect"
-import type { Principal } from "../../../actors/base/credential/Principal.ts"
-import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { Principal } from "../../actors/base/credential/Principal.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { HostIdentity } from "./HostIdentity.ts"
 
 /**
@@ -15,4 +15,4 @@ export class Authenticator extends Context.Service<
     /** For an identity that the host vouches for. Fails with `unauthenticated` if the account is not open. */
     readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }
->()("svc/src/http/authorization/Authenticator") {}
+>()("svc/src/http-kit/Authenticator") {}

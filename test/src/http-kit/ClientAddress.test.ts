@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { clientAddress, parseAddressRange } from "../../../src/http/ClientAddress.ts"
+import { clientAddress, parseAddressRange } from "../../../src/http-kit/ClientAddress.ts"
 
 const trusted = ["10.0.0.0/8", "2001:db8::1"].flatMap((text) => {
   const range = parseAddressRange(text)
