@@ -266,21 +266,21 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a download ends with the session",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: "Stream.haltWhen(bytes(from), untilOver(session))",
     broken: "bytes(from)",
     test: transfersTest
   },
   {
     name: "agent: an upload ends with the session",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: "Effect.raceFirst(untilOver(session)),",
     broken: "",
     test: transfersTest
   },
   {
     name: "agent: a message is carried out as a whole",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: "Effect.uninterruptible(Effect.flatMap(sessionOf(options), write))",
     broken: "Effect.flatMap(sessionOf(options), write)",
     test: guardsTest

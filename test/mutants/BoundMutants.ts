@@ -87,7 +87,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: long messages in another thread",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: "return yield* withMessage(message, answer)",
     broken: "return yield* withMessage(JSON.parse(new TextDecoder().decode(body)), answer)",
     test: "test/src/http/agent/AgentGuards.test.ts"
@@ -157,21 +157,21 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: one message in a request of an agent",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: "if (!isOneMessage(body)) return yield* notOneMessage",
     broken: "",
     test: entrances
   },
   {
     name: "bounds: a message without a session",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: ": readBodyBytes(mostStrangerBytes)",
     broken: ": readBodyBytes(mostCommandBytes)",
     test: entrances
   },
   {
     name: "bounds: agents without a session by address",
-    file: "src/http/AgentRoutes.ts",
+    file: "src/http/agent/AgentRoutes.ts",
     text: 'if (!isKnown) yield* limits.consume("agent", { address: remoteAddress })',
     broken: "",
     test: entrances

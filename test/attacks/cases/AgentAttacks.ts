@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { mostStrangerBytes } from "../../../src/http/AgentRoutes.ts"
+import { mostStrangerBytes } from "../../../src/http/agent/AgentRoutes.ts"
 import { agentRpcPath } from "../../../schema/agent/Blob.ts"
 import { holds } from "../../crash/CrashClient.ts"
 import { zstdBomb } from "../../support/ZstdBomb.ts"

@@ -25,7 +25,7 @@ import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../..
 import { sealingKey } from "../../../../actors/running/agent-pool/ServerKeys.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
-import { agentRoutes } from "../../../../src/http/AgentRoutes.ts"
+import { agentRoutes } from "../../../../src/http/agent/AgentRoutes.ts"
 
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { agentPath, agentRpcPath, BlobKind, Digest, StoredBytes } from "../../schema/agent/Blob.ts"
-import { RunId } from "../../schema/records/Ids.ts"
-import { describedGroup, describedRoute, type RouteAccess } from "../http-kit/description/RouteDescription.ts"
-import { Envelope } from "../../schema/api/Middleware.ts"
+import { agentPath, agentRpcPath, BlobKind, Digest, StoredBytes } from "../../../schema/agent/Blob.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../../http-kit/description/RouteDescription.ts"
+import { Envelope } from "../../../schema/api/Middleware.ts"
 
 const agentSession: RouteAccess = {
   security: [{ bearer: [] }, {}],
