@@ -127,7 +127,9 @@ describe("the rooms of the code", () => {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)
       const service = [...reached].filter((path) =>
-        /^(?:actors|src\/(?:accounts|backup|client|dashboard|database|http|http-kit|mail|operator|streams))\//.test(path)
+        /^(?:actors|src\/(?:accounts|backup|client|dashboard|database|http|http-kit|mail|operator|streams))\//.test(
+          path
+        )
       )
       expect(service).toEqual([])
     }

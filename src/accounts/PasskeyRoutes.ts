@@ -9,16 +9,61 @@ import type { HttpSettings } from "../http-kit/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import { AssertionRequest, RegistrationRequest } from "./declarations/PasskeyCeremony.ts"
-import { PasskeyAnswer, PasskeyList, PasskeysApi } from "./declarations/PasskeysApi.ts"
+import {
+  PasskeyAnswer,
+  PasskeyList,
+  PasskeysApi,
+  PasskeySetupRequest,
+  SetupOptionsRequest
+} from "./declarations/PasskeysApi.ts"
 import { countAttempt } from "./PasswordEntrance.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
 import { decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
-import { passkeySetupRoutes } from "./PasskeySetupRoutes.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { offeredSignInMethods } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
+import { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
+
+const optionsBody = authBody(SetupOptionsRequest, "{secret, email?, displayName?}")
+const redemptionBody = authBody(
+  PasskeySetupRequest,
+  "{secret, name, response, email?, displayName?}, response as the browser gave it"
+)
+
+const admitted = Effect.andThen(refuseCrossSite, countAttempt)
+
+const options = Effect.gen(function* () {
+  yield* admitted
+  const party = yield* passkeySite
+  const links = yield* SetupLinks
+  return HttpServerResponse.jsonUnsafe({ options: yield* links.passkeyOptions(party, yield* optionsBody) })
+})
+
+const redeem = Effect.gen(function* () {
+  yield* admitted
+  const party = yield* passkeySite
+  const { response, ...redemption } = yield* redemptionBody
+  const links = yield* SetupLinks
+  const opened = yield* links.redeemWithPasskey({
+    ...redemption,
+    party,
+    answer: yield* decodeRegistration(response),
+    userAgent: yield* userAgent,
+    requestId: yield* currentRequestId
+  })
+  return yield* signedInResponse(opened, 201)
+})
+
+/** Redeems a setup link with a passkey instead of a password. */
+const passkeySetupRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setupOptions), provided(options))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setup), provided(redeem))
+  })
+)
 
 const registrationBody = authBody(RegistrationRequest, "{name, response}, response as the browser gave it")
 const assertionBody = authBody(AssertionRequest, "{response}, as the browser gave it")

@@ -13,13 +13,21 @@ import type { AttemptLimits } from "./AttemptLimits.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
 import { EntrancePagesApi, SetupForm, SignInForm } from "./declarations/EntrancePagesApi.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
-import { pageLanguage } from "./oidc/PageWords.ts"
+import { pageLanguage, type Language } from "./oidc/PageWords.ts"
 import { sameOriginPath } from "./SameOriginPath.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { requireSameOrigin } from "./SessionCookie.ts"
 import { withSignIn } from "./SignedIn.ts"
 import { plainMessage, signInRefusalPage } from "./SignInRefusalPage.ts"
-import { signedInPage } from "./SignedInPage.ts"
+import { onwardPage } from "./oidc/OnwardPage.ts"
+
+const words = {
+  en: { title: "You are signed in", text: "Continue" },
+  ja: { title: "サインインしました", text: "続ける" }
+} as const satisfies Readonly<Record<Language, unknown>>
+
+/** Continues to one of our own paths, from which the sign-in may redirect to another site. */
+const signedInPage = (language: Language, path: string) => onwardPage({ language, ...words[language], address: path })
 
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i

@@ -11,7 +11,17 @@ import { createPrivateFile } from "./PrivateFile.ts"
 import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
-import { namedTransactions } from "./NamedTransactions.ts"
+import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
+
+/** The client, with transactions that are visible to code which does not know the client: see `outsideTransaction`. */
+export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
+  const { transactionService } = sql
+  const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
+    sql.withTransaction(Effect.provideService(effect, TransactionKey, transactionService))
+  return new Proxy(sql, {
+    get: (target, key, receiver) => (key === "withTransaction" ? withTransaction : Reflect.get(target, key, receiver))
+  })
+}
 
 // A second process can only be an operator's command, so wait for a lock rather than report it.
 const busyTimeoutMillis = 5000

@@ -20,12 +20,9 @@ export type HostIdentity =
  * The identity of an in-process call. It replaces a credential, and only the in-process transport sets it: requests from a
  * listener or a host's server have none.
  */
-export const AmbientIdentity = Context.Reference<HostIdentity | undefined>(
-  "svc/src/http-kit/AmbientIdentity",
-  {
-    defaultValue: () => undefined
-  }
-)
+export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/src/http-kit/AmbientIdentity", {
+  defaultValue: () => undefined
+})
 
 /** What the identity may do. Idempotency keys and cached answers distinguish identities by `credentialId`. */
 export const hostPrincipal = (identity: HostIdentity): Principal => {

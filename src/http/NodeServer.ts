@@ -1,10 +1,154 @@
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { Duplex } from "node:stream"
-import { nodeRequest } from "./NodeRequest.ts"
+import { type Duplex, Readable } from "node:stream"
 import { writeResponse } from "./NodeResponse.ts"
-import { isHandshake, nodeSockets } from "./NodeSockets.ts"
-import type { Connection, ServerOptions, StartServer } from "./ServerPort.ts"
+import {
+  type Connection,
+  type ServerOptions,
+  type StartServer,
+  type RequestHead,
+  unnamedHost,
+  socketLimits
+} from "./ServerPort.ts"
+import { type WebSocket, WebSocketServer } from "ws"
+import type { RunFrames } from "../streams/RunFrames.ts"
+
+const keyPattern = /^[+/0-9A-Za-z]{22}==$/
+
+/** Whether the request asks for a WebSocket and can be upgraded to one. */
+const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
+  method === "GET" &&
+  headers.upgrade?.toLowerCase() === "websocket" &&
+  headers["sec-websocket-version"] === "13" &&
+  keyPattern.test(headers["sec-websocket-key"] ?? "")
+
+/** The WebSockets of a Node server, exposed as `SocketSink`. */
+const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: socketLimits.payload
+  })
+  const added = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
+  server.on("headers", (lines, incoming) => {
+    for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
+  })
+
+  // A client that has not answered a ping for a whole round has disconnected.
+  const answered = new Map<WebSocket, boolean>()
+  const round = setInterval(
+    () => {
+      for (const [socket, wasHeard] of answered) {
+        if (!wasHeard) {
+          socket.terminate()
+          continue
+        }
+        answered.set(socket, false)
+        socket.ping()
+      }
+    },
+    (socketIdleSeconds * 1000) / 2
+  )
+  round.unref()
+
+  const attach = (socket: WebSocket, frames: RunFrames) => {
+    answered.set(socket, true)
+    const session = open(frames, {
+      send: (text) => {
+        if (socket.readyState !== socket.OPEN) return 0
+        if (socket.bufferedAmount > socketLimits.unread) {
+          socket.terminate()
+          return 0
+        }
+        socket.send(text, () => session.drained())
+        return socket.bufferedAmount === 0 ? text.length : -1
+      },
+      close: (code, reason) => socket.close(code, reason),
+      terminate: () => socket.terminate()
+    })
+    const heard = () => void answered.set(socket, true)
+    // Messages from subscribers are ignored, except that they show the connection is alive.
+    socket.on("message", heard)
+    socket.on("pong", heard)
+    socket.on("error", () => socket.terminate())
+    socket.on("close", () => {
+      answered.delete(socket)
+      session.closed()
+    })
+  }
+
+  return {
+    upgrade: (
+      incoming: IncomingMessage,
+      socket: Duplex,
+      head: Buffer,
+      frames: RunFrames,
+      headers: Readonly<Record<string, string>>
+    ): void => {
+      added.set(incoming, headers)
+      server.handleUpgrade(incoming, socket, head, (opened) => attach(opened, frames))
+    },
+    close: () => clearInterval(round)
+  }
+}
+
+/** Methods that the `Request` constructor refuses but a server still has to answer. */
+const forbidden: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
+const withoutBody: ReadonlySet<string> = new Set(["GET", "HEAD", ...forbidden])
+
+const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
+  const headers = new Headers()
+  // Names and values alternate. Unlike `headers`, this keeps headers that were sent twice.
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
+  return headers
+}
+
+/** The target may be a path, a URL (absolute form), an authority (CONNECT) or a star. */
+const urlOf = (host: string | null, { method, url = "/" }: IncomingMessage): string =>
+  url.startsWith("/") ? `http://${host ?? unnamedHost}${url}` : method === "CONNECT" ? `http://${url}` : url
+
+const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
+  const reading = Readable.toWeb(incoming)
+  const reader = reading.getReader()
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason)
+  })
+}
+
+/**
+ * The head of a request received by Node, and its conversion to a `Request`. Its signal is aborted when the client disconnects.
+ */
+const nodeRequest = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse
+): { readonly head: RequestHead; readonly build: () => Request } => {
+  const headers = headersOf(incoming)
+  const host = headers.get("host")
+  const url = urlOf(host, incoming)
+  const method = incoming.method ?? "GET"
+  const build = () => {
+    const gone = new AbortController()
+    outgoing.on("close", () => {
+      if (!outgoing.writableFinished) gone.abort()
+    })
+    const init = { headers, signal: gone.signal }
+    if (withoutBody.has(method)) {
+      incoming.resume()
+      const request = new Request(url, { ...init, method: forbidden.has(method) ? "GET" : method })
+      if (forbidden.has(method)) Object.defineProperty(request, "method", { value: method })
+      return request
+    }
+    const hasBody = headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > 0
+    return new Request(url, { ...init, method, ...(hasBody ? { body: bodyOf(incoming), duplex: "half" } : {}) })
+  }
+  return { head: { host, url }, build }
+}
 
 const isSocket = (stream: Duplex): stream is Socket => "setTimeout" in stream
 

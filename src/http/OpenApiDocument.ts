@@ -5,7 +5,11 @@ import { OpenApi } from "effect/http-api"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
-import { describedApi } from "./DescribedApi.ts"
+import { describedGroups } from "./description/DescribedGroups.ts"
+import { ServerApi } from "./ServerApi.ts"
+
+/** Every route of the server with its prose. Built when the description is requested, to keep startup fast. */
+export const describedApi = () => ServerApi.add(...describedGroups())
 
 /** `/openapi.json`: every route of the server as OpenAPI, listing this server as the only one. */
 export const openApiDocument = HttpRouter.use(

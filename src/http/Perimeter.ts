@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Option, Random, type Redacted } from "effect"
-import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Readmission } from "../../actors/base/Readmission.ts"
 import { ReadSnapshot } from "../../actors/base/database/ReadSnapshot.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
@@ -9,8 +9,41 @@ import { failureResponse } from "../http-kit/ErrorResponse.ts"
 import { Exchange, type ExchangeShape, makeRequestId, type Turn } from "../http-kit/Exchange.ts"
 import { withRenewedSession } from "../accounts/SessionCookie.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
-import { commonHeaders } from "./ResponseHeaders.ts"
 import { hasEmptySegment, isRouteNotFound, unknownRouteResponse } from "./UnknownRoutes.ts"
+
+const tokenRoutes = "/api/v1/account/tokens"
+
+// Responses other than pages may not load or embed anything, however a browser interprets them.
+const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
+const noSniffing = { "x-content-type-options": "nosniff" }
+const referrerPolicy = "no-referrer"
+
+const requestIdHeader = "x-request-id"
+
+/** Keeps browsers on https once they have used it. It does not cover sibling hosts, which are not ours. */
+const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
+  baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
+
+/**
+ * Headers sent with every response. Responses are not cached unless they say otherwise, and API responses never are; the token
+ * routes also say so to HTTP/1.0 caches, whatever the status.
+ */
+const commonHeaders = (baseUrl: string) => {
+  const always = { ...transportSecurity(baseUrl), ...noSniffing }
+  return (
+    response: HttpServerResponse.HttpServerResponse,
+    url: string,
+    requestId: string
+  ): HttpServerResponse.HttpServerResponse => {
+    const given = response.headers
+    const added: Record<string, string> = { ...always, [requestIdHeader]: requestId }
+    if (given["referrer-policy"] === undefined) added["referrer-policy"] = referrerPolicy
+    if (given["content-security-policy"] === undefined) added["content-security-policy"] = inertPolicy
+    if (given["cache-control"] === undefined || url.startsWith("/api/")) added["cache-control"] = "no-store"
+    if (url.startsWith(tokenRoutes)) added["pragma"] = "no-cache"
+    return HttpServerResponse.setHeaders(response, added)
+  }
+}
 
 type HttpEffect<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 

@@ -1,9 +1,210 @@
 import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
-import { backupSettings } from "./BackupSettings.ts"
-import { keepSettings } from "./KeepSettings.ts"
 import { define } from "./SettingDefinition.ts"
-import { mailServerSettings } from "./MailServerSettings.ts"
-import { signInSettings } from "./SignInSettings.ts"
+import { Duration } from "effect"
+import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
+
+/** How people sign in: by password, and through another provider. */
+const signInSettings = define({
+  passwordSignIn: {
+    env: "SVC_PASSWORD_SIGN_IN",
+    flag: "password-sign-in",
+    metavar: "on|off",
+    default: "on",
+    description: "Whether people sign in with a password; off needs an upstream provider"
+  },
+  upstreamOidcIssuer: {
+    env: "SVC_UPSTREAM_OIDC_ISSUER",
+    flag: "upstream-oidc-issuer",
+    metavar: "url",
+    description: "OpenID provider that people may sign in with; https, or http on loopback"
+  },
+  upstreamOidcClientId: {
+    env: "SVC_UPSTREAM_OIDC_CLIENT_ID",
+    flag: "upstream-oidc-client-id",
+    metavar: "id",
+    description: "Client id at the upstream provider; its redirect URI is <base url>/auth/upstream/callback"
+  },
+  upstreamOidcClientSecret: {
+    env: "SVC_UPSTREAM_OIDC_CLIENT_SECRET",
+    metavar: "secret",
+    description: "Client secret at the upstream provider. Environment or file only, never a flag"
+  },
+  upstreamOidcName: {
+    env: "SVC_UPSTREAM_OIDC_NAME",
+    flag: "upstream-oidc-name",
+    metavar: "text",
+    description: "What the sign-in page calls the upstream provider; the host of its address when absent"
+  },
+  upstreamOidcTrust: {
+    env: "SVC_UPSTREAM_OIDC_TRUST",
+    flag: "upstream-oidc-trust",
+    metavar: "email_verified|single_tenant",
+    default: "email_verified",
+    description:
+      "How the provider's identities are recognised: by addresses that it verified, or, where it verifies none and serves one organisation alone, by its subject ids only"
+  },
+  upstreamOidcScopes: {
+    env: "SVC_UPSTREAM_OIDC_SCOPES",
+    flag: "upstream-oidc-scopes",
+    metavar: "scopes",
+    default: "openid email profile",
+    description: "Scopes asked of the upstream provider, separated by spaces"
+  },
+  upstreamOidcGroupsClaim: {
+    env: "SVC_UPSTREAM_OIDC_GROUPS_CLAIM",
+    flag: "upstream-oidc-groups-claim",
+    metavar: "name",
+    default: "groups",
+    description: "Claim in which the upstream provider lists a person's groups"
+  }
+})
+
+/** The mail server, if there is one. */
+const mailServerSettings = define({
+  smtpUrl: {
+    env: "SVC_SMTP_URL",
+    flag: "smtp-url",
+    metavar: "url",
+    description: "Mail server: smtps://host:465, or smtp://host:587 with STARTTLS; no mail is sent when absent"
+  },
+  smtpFrom: {
+    env: "SVC_SMTP_FROM",
+    flag: "smtp-from",
+    metavar: "address",
+    description: "Address that mails come from"
+  },
+  smtpUser: {
+    env: "SVC_SMTP_USER",
+    flag: "smtp-user",
+    metavar: "name",
+    description: "User at the mail server; without one nobody signs in there"
+  },
+  smtpPassword: {
+    env: "SVC_SMTP_PASSWORD",
+    metavar: "secret",
+    description: "Password at the mail server. Environment or file only, never a flag"
+  },
+  smtpPasswordFile: {
+    env: "SVC_SMTP_PASSWORD_FILE",
+    flag: "smtp-password-file",
+    metavar: "file",
+    description: "File with that password instead"
+  },
+  smtpCaFile: {
+    env: "SVC_SMTP_CA_FILE",
+    flag: "smtp-ca-file",
+    metavar: "file",
+    description: "Certificates in PEM that vouch for the mail server instead of the usual authorities"
+  },
+  mailLanguage: {
+    env: "SVC_MAIL_LANGUAGE",
+    flag: "mail-language",
+    metavar: "en|ja",
+    default: "en",
+    description: "Language of mails"
+  }
+})
+
+const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
+
+/** How long records are kept once nothing needs them. */
+const keepSettings = define({
+  keepLogs: {
+    env: "SVC_KEEP_LOGS",
+    flag: "keep-logs",
+    metavar: "days",
+    default: days(retention.runLog),
+    description: "Days that the logs of ended Runs are kept, at least 7; what is still needed stays longer"
+  },
+  keepEvents: {
+    env: "SVC_KEEP_EVENTS",
+    flag: "keep-events",
+    metavar: "days",
+    default: days(retention.runEvent),
+    description: "Days that the events of ended Runs are kept, at least 7"
+  },
+  keepRuns: {
+    env: "SVC_KEEP_RUNS",
+    flag: "keep-runs",
+    metavar: "days",
+    default: days(retention.run),
+    description: "Days that ended Runs are kept, at least 7; never shorter than their logs"
+  },
+  keepStates: {
+    env: "SVC_KEEP_STATES",
+    flag: "keep-states",
+    metavar: "days",
+    default: days(retention.stateVersion),
+    description: "Days that StateVersions are kept, at least 7; the ten newest of a living Capsule stay"
+  },
+  keepSnapshots: {
+    env: "SVC_KEEP_SNAPSHOTS",
+    flag: "keep-snapshots",
+    metavar: "days",
+    default: days(retention.sourceSnapshot),
+    description: "Days that source snapshots and compatibility reports are kept, at least 7"
+  },
+  keepPlans: {
+    env: "SVC_KEEP_PLANS",
+    flag: "keep-plans",
+    metavar: "days",
+    default: days(retention.planRecord),
+    description: "Days that install plans, revision plans and decisions of auto-update are kept, at least 7"
+  },
+  keepAgentFiles: {
+    env: "SVC_KEEP_AGENT_FILES",
+    flag: "keep-agent-files",
+    metavar: "days",
+    default: days(retention.agentFile),
+    description: "Days that the files are kept that an agent sent of an apply that was given up, at least 1"
+  },
+  forgetAgents: {
+    env: "SVC_FORGET_AGENTS",
+    flag: "forget-agents",
+    metavar: "days",
+    default: days(retention.goneAgent),
+    description: "Days after which an agent that comes and goes is forgotten when it is not heard of, at least 1"
+  },
+  keepCapsuleBackups: {
+    env: "SVC_KEEP_CAPSULE_BACKUPS",
+    flag: "keep-capsule-backups",
+    metavar: "days",
+    default: days(retention.backup),
+    description: "Days that backups of Capsules and Workspaces are kept, at least 7; the newest of each stays"
+  }
+})
+
+/** Backups, whether created on command or by the running server. */
+const backupSettings = define({
+  backupSnapshots: {
+    env: "SVC_BACKUP_SNAPSHOTS",
+    flag: "backup-snapshots",
+    metavar: "true|false",
+    default: "true",
+    description:
+      "Whether backups take along the snapshots and builds that living Capsules need; without them they are fetched from Git and built again"
+  },
+  backupDirectory: {
+    env: "SVC_BACKUP_DIRECTORY",
+    flag: "backup-directory",
+    metavar: "folder",
+    description: "Existing folder that the running server writes backups into; none are scheduled when absent"
+  },
+  backupInterval: {
+    env: "SVC_BACKUP_INTERVAL",
+    flag: "backup-interval",
+    metavar: "hours",
+    default: "24",
+    description: "Hours from one scheduled backup to the next"
+  },
+  backupKeep: {
+    env: "SVC_BACKUP_KEEP",
+    flag: "backup-keep",
+    metavar: "number",
+    default: "7",
+    description: "Scheduled backups that are kept; the oldest is removed once a newer one was verified"
+  }
+})
 
 /** Every setting, in the order in which help lists them. */
 export const settingDefinitions = define({

@@ -1,4 +1,4 @@
-import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation, Struct } from "effect"
+import { Config, Effect, FileSystem, Option, Result, Schema, SchemaIssue, SchemaTransformation, Struct } from "effect"
 import { optionalFamilies } from "../../schema/api/Extensions.ts"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { MailLanguage } from "../../actors/base/mail/MailTexts.ts"
@@ -9,8 +9,42 @@ import { parseAddressRange } from "../http-kit/ClientAddress.ts"
 import { formatListenAddress, isLoopbackHost, isPrivateInTransit, ListenAddress } from "../http-kit/ListenAddress.ts"
 import type { SettingDefinition } from "./SettingDefinition.ts"
 import { type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
-import { readSettingsFile } from "./SettingsFile.ts"
 import { SettingsRefused } from "./SettingsRefused.ts"
+import { decodeJson } from "../../schema/json/JsonDocument.ts"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+
+const limits: JsonLimits = {
+  maxBytes: 64 * 1024,
+  maxDepth: 2,
+  maxNodes: 512,
+  maxKeyBytes: 128,
+  maxStringBytes: 32 * 1024
+}
+
+const FileValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String)])
+const decodeValues = Schema.decodeUnknownEffect(Schema.Record(Schema.String, FileValue))
+
+/** The values of a settings file as strings: one JSON object whose keys are all known. Fails with `SettingsRefused`. */
+const readSettingsFile = Effect.fn("readSettingsFile")(function* (file: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const refuse = (reason: string) => new SettingsRefused({ message: `The settings file ${file} ${reason}` })
+  const bytes = yield* Effect.mapError(fileSystem.readFile(file), () => refuse("cannot be read."))
+  const decoded = yield* Effect.fromResult(
+    Result.mapError(decodeJson(bytes, limits), (refusal) => refuse(`is not valid. ${refusal.message}`))
+  )
+  const values = yield* Effect.mapError(decodeValues(decoded), () =>
+    refuse("is not an object whose values are strings, numbers, booleans or lists of strings.")
+  )
+  const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settingDefinitions, key))
+  if (unknown.length > 0) {
+    return yield* refuse(
+      `names unknown settings: ${unknown.join(", ")}. Known are ${Object.keys(settingDefinitions).join(", ")}.`
+    )
+  }
+  return new Map(
+    Object.entries(values).map(([key, value]) => [key, typeof value === "object" ? value.join(",") : String(value)])
+  )
+})
 
 const Origin = Schema.String.check(
   Schema.makeFilter(

@@ -1,7 +1,14 @@
-import { Context, type Duration, Effect, Layer, Queue, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer, Queue, type Scope, Schema } from "effect"
 import { Commits } from "../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
-import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
+import { type RowOf, table } from "../../actors/base/database/Table.ts"
+
+/** The counter of changes of authority: one row, written by triggers. */
+const AuthorityChangeRow = table("authority_changes", {
+  id: Schema.Int,
+  count: Schema.Int
+})
+type AuthorityChangeRow = RowOf<typeof AuthorityChangeRow.columns>
 
 /** The authority changes that one follower has not yet seen. */
 export interface AuthorityWatch {

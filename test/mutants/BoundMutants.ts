@@ -73,7 +73,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: nothing slow in a transaction",
-    file: "src/database/NamedTransactions.ts",
+    file: "src/database/SqliteClient.ts",
     text: "sql.withTransaction(Effect.provideService(effect, TransactionKey, transactionService))",
     broken: "sql.withTransaction(effect)",
     test: "test/runner/thread/OutsideTransaction.test.ts"

@@ -4,7 +4,7 @@ import { Audit } from "../../../actors/base/audit/Audit.ts"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { Interfaces } from "../../../actors/ledger/interface/Interfaces.ts"
-import { StoredBytes } from "../../../actors/upkeep/retention/StoredBytes.ts"
+import { StoredBytes, type StoredMeasurement } from "../../../actors/upkeep/retention/StoredBytes.ts"
 import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import { AutomationMembers } from "../../../actors/access/member/AutomationMembers.ts"
 import { invitationLink, Invitations } from "../../../actors/access/member/Invitations.ts"
@@ -15,12 +15,29 @@ import { Workspaces } from "../../../actors/ledger/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
-import { ProjectId } from "../../../schema/records/Ids.ts"
+import { ProjectId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
-import { countedUsage } from "./CountedUsage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import type { StoredKind } from "../../../schema/records/StoredKind.ts"
+
+/** The kinds of usage that are counted in the background. Logs and states are counted on each request. */
+const countedKinds = [
+  ["events", "event_bytes"],
+  ["plans", "plan_bytes"],
+  ["snapshots", "snapshot_bytes"],
+  ["backups", "backup_bytes"],
+  ["history", "history_bytes"]
+] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
+
+/** The latest count, as usage for one Workspace. */
+const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
+  countedKinds.map(([kind, metric]) => ({
+    metric,
+    value: amounts.find((amount) => amount.kind === kind && amount.workspaceId === workspaceId)?.bytes ?? 0,
+    countedAt: at
+  }))
 
 const largestPage = 100
 

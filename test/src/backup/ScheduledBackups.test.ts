@@ -9,7 +9,7 @@ import { Users } from "../../../actors/access/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
-import { backupAge, failedBackups } from "../../../src/backup/BackupMetrics.ts"
+import { backupAge, failedBackups } from "../../../src/backup/ScheduledBackups.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "../operator/support/Server.ts"
 

@@ -6,7 +6,7 @@ import { AgentSessions } from "../../../actors/running/agent-pool/AgentSessions.
 import { Pools } from "../../../actors/running/agent-pool/Pools.ts"
 import { Unauthorised } from "../../../schema/agent/AgentRefusal.ts"
 import { mostStrangerBytes } from "../../../src/http/agent/AgentRoutes.ts"
-import { describedApi } from "../../../src/http/DescribedApi.ts"
+import { describedApi } from "../../../src/http/OpenApiDocument.ts"
 import { Exchange } from "../../../src/http-kit/Exchange.ts"
 import { mostDeliveries, mostDeliveryBytes } from "../../../src/http/SourceHooks.ts"
 import { testDatabase } from "../../support/Database.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { FindMyWay } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { describedApi } from "../../../src/http/DescribedApi.ts"
+import { describedApi } from "../../../src/http/OpenApiDocument.ts"
 import { routerConfig } from "../../../src/http/UnknownRoutes.ts"
 
 const Reference = Schema.Struct({ $ref: Schema.String })
