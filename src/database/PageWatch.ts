@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Metric, Ref, Schema, Stream } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
-import { damagedPages as measured } from "./PageMetrics.ts"
+import { damagedPages } from "./PageMetrics.ts"
 import { damage, namingDamage } from "./DatabaseCheck.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { layerReader } from "./SqliteClient.ts"
@@ -34,7 +34,7 @@ const decodePages = Schema.decodeUnknownEffect(
  * Reads every page of every table and index through a connection of its own, whose cache hides nothing, and returns the damaged
  * ones. One tree at a time: a longer read would keep the server from checkpointing its log.
  */
-const damagedPages = Effect.gen(function* () {
+const findDamagedPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const found: Array<string> = []
   const size = (yield* PageSize.rowsOnce(sql)`PRAGMA page_size`)[0]?.page_size ?? 4096
@@ -60,7 +60,7 @@ const damagedPages = Effect.gen(function* () {
 
 /** One pass over a database file: the damaged pages. */
 export const lookAtPages = Effect.fn("lookAtPages")((file: string) =>
-  damagedPages.pipe(
+  findDamagedPages.pipe(
     Effect.provide(Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(file))), { local: true }),
     Effect.mapError(namingDamage(file)),
     Effect.catchTag("DatabaseDamaged", ({ message }) => Effect.succeed([message]))
@@ -73,13 +73,13 @@ export const pageWatch = Layer.effect(
   Effect.gen(function* () {
     const { databaseFile } = yield* DataFolder
     const fault = yield* Ref.make<StartFault | undefined>(undefined)
-    yield* Metric.update(measured, 0)
+    yield* Metric.update(damagedPages, 0)
     const pass = Effect.gen(function* () {
       const found = yield* lookAtPages(databaseFile)
       const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : ""
       const next =
         found.length === 0 ? undefined : damage(databaseFile, `${found.slice(0, mostNamed).join("; ")}${more}`)
-      yield* Metric.update(measured, found.length)
+      yield* Metric.update(damagedPages, found.length)
       if (next !== undefined) yield* Effect.logError(faultText(next))
       yield* Ref.set(fault, next)
     }).pipe(

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { setImmediate } from "node:timers/promises"
 
-const headersOf = (response: Response): Record<string, string | Array<string>> => {
+const headersOfResponse = (response: Response): Record<string, string | Array<string>> => {
   const headers: Record<string, string | Array<string>> = Object.fromEntries(response.headers)
   const cookies = response.headers.getSetCookie()
   if (cookies.length > 0) headers["set-cookie"] = cookies
@@ -27,7 +27,7 @@ export const writeResponse = async (
   outgoing: ServerResponse
 ): Promise<void> => {
   if (outgoing.destroyed) return void response.body?.cancel().catch(() => {})
-  const headers = headersOf(response)
+  const headers = headersOfResponse(response)
   if (response.body === null || incoming.method === "HEAD") {
     if (
       response.body === null &&
