@@ -2,11 +2,14 @@ import { Context, Effect, Layer, Metric, Ref, Schema, Stream } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
-import { damagedPages } from "./PageMetrics.ts"
 import { damage, namingDamage } from "./DatabaseCheck.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { layerReader } from "./SqliteClient.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
+
+const damagedPages = Metric.gauge("svc_database_damaged_pages", {
+  description: "Damaged pages that the last background check of the database found."
+})
 
 /** The fault that the running server found in the pages of its database; nothing is known if a host provides the database. */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(

@@ -9,10 +9,49 @@ import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { Time } from "../ui/Time.tsx"
 import { useWords } from "../words/Words.ts"
 import { Frame } from "./Frame.tsx"
-import { forgetInvitation, invitationSecret } from "./InvitationSecret.ts"
-import { JoinByProvider } from "./JoinByProvider.tsx"
 import { JoinSignUp } from "./JoinSignUp.tsx"
 import { joinWords } from "./JoinWords.ts"
+import { forgetLinkSecret, linkSecret } from "../api/LinkSecret.ts"
+import { useSignInOffer } from "./SignInOffer.ts"
+
+interface JoinByProviderProps {
+  readonly secret: string
+  readonly onRefused: (error: unknown) => void
+}
+
+/**
+ * A new account through the upstream provider, or the person's existing one. The secret is posted, never part of an address.
+ */
+const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
+  const words = useWords(joinWords)
+  const { provider } = useSignInOffer()
+  const [busy, setBusy] = useState(false)
+  if (provider === undefined) return null
+  const leave = () => {
+    setBusy(true)
+    request<{ location: string }>("POST", "/auth/upstream/invitation", { body: { secret }, keepOn401: true }).then(
+      ({ location }) => window.location.assign(location),
+      (refused: unknown) => {
+        onRefused(refused)
+        setBusy(false)
+      }
+    )
+  }
+  return (
+    <div className="entrance-ways">
+      <Button icon="shield" busy={busy} onClick={leave}>
+        {words.byProvider(provider.name)}
+      </Button>
+    </div>
+  )
+}
+
+const key = "svc.invitation"
+
+/** The fragment is the secret; the tab remembers it until the invitation has been answered. */
+const invitationSecret = (hash: string): string | undefined => linkSecret(key, hash)
+
+const forgetInvitation = (): void => forgetLinkSecret(key)
 
 /** `undefined` until it is known, `null` when nobody is signed in. */
 type Visitor = { readonly email: string } | null | undefined

@@ -1,9 +1,9 @@
 import "../../app/Kit.ts"
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { auditExport } from "../../api/Endpoints.ts"
+import { auditExport, workspacesRuns } from "../../api/Endpoints.ts"
 import { activityQuery, capsulesQuery, membersQuery } from "../../api/Queries.ts"
-import type { AuditEvent } from "../../api/Types.ts"
+import type { AuditEvent, Run } from "../../api/Types.ts"
 import { address } from "../../api/Url.ts"
 import { actionWords } from "../../app/ActionWords.ts"
 import { activityByDay } from "../../app/ActivityLines.ts"
@@ -17,8 +17,33 @@ import { PeriodFilter } from "../../ui/PeriodFilter.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { useDayName } from "../../ui/UseDayName.ts"
 import { useWords } from "../../words/Words.ts"
-import { useActivityRuns } from "./ActivityRuns.ts"
 import { activityFilter, type ActivitySearch } from "./ActivitySearch.ts"
+import { call } from "../../api/Call.ts"
+import { beginOfDay, dayOf } from "../../words/Days.ts"
+
+const none: ReadonlyArray<Run> = []
+
+/**
+ * The Runs since the day of the oldest event shown, at most a hundred: they show what a plan does and which syncs found nothing
+ * new. Events from older Runs lack these details.
+ */
+const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
+  const workspace = useWorkspace()
+  const oldest = events.at(-1)
+  const since = oldest === undefined ? undefined : beginOfDay(dayOf(oldest.createdAt))
+  const query = useQuery<ReadonlyArray<Run>>({
+    queryKey: ["workspace", workspace.id, "activity-runs", since],
+    queryFn: ({ signal }) =>
+      call(workspacesRuns, {
+        params: { workspaceId: workspace.id },
+        query: { since: since ?? "", limit: "100" },
+        signal
+      }).then(({ runs }) => runs),
+    enabled: since !== undefined && events.some(({ runId }) => runId !== undefined),
+    placeholderData: keepPreviousData
+  })
+  return query.data ?? none
+}
 
 const words = {
   en: {

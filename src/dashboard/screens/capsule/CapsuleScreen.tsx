@@ -1,10 +1,10 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
-import { capsuleQuery } from "../../api/Queries.ts"
+import { capsuleQuery, activityQuery, runsQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { NotFound } from "../../app/Fallbacks.tsx"
@@ -12,23 +12,95 @@ import { LoadablePage } from "../../app/LoadablePage.tsx"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
-import { Page } from "../../ui/Layout.tsx"
+import { FaultNotice, Skeleton, Empty, Loadable } from "../../ui/Feedback.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
 import { Menu, MenuItem } from "../../ui/Menu.tsx"
 import { CapsuleStatus } from "../../ui/Status.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
 import { useWords } from "../../words/Words.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
-import { CapsuleActivity } from "./CapsuleActivity.tsx"
 import { CapsuleHistory } from "./CapsuleHistory.tsx"
-import { CapsuleRuns } from "./CapsuleRuns.tsx"
 import { Configuration } from "./Configuration.tsx"
 import { Danger } from "./Danger.tsx"
 import { Dependencies } from "./Dependencies.tsx"
 import { CapsuleOverview } from "./CapsuleOverview.tsx"
-import { PlanRevision } from "./PlanRevision.tsx"
 import { StateVersions } from "./StateVersions.tsx"
 import { capsuleWords } from "./Words.ts"
+import { ActivityList } from "../../app/ActivityList.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
+import { RunList } from "../../app/RunList.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { useRevisionPlan } from "./UseRevisionPlan.ts"
+
+const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
+  const words = useWords(capsuleWords)
+  const [ref, setRef] = useState("")
+  const plan = useRevisionPlan(capsule.id, onClose)
+  return (
+    <FormDialog
+      title={words.planRefTitle}
+      action={words.plan}
+      change={plan}
+      onSubmit={() => plan.mutate(ref.trim())}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.ref}
+        helper={words.planRefText}
+        mono
+        required
+        maxLength={255}
+        autoComplete="off"
+        spellCheck={false}
+        value={ref}
+        onChange={(event) => setRef(event.target.value)}
+      />
+    </FormDialog>
+  )
+}
+
+const CapsuleRuns = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const query = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id }))
+  return (
+    <>
+      <Panel flush>
+        <Loadable query={query}>
+          {({ pages }) => {
+            const runs = pages.flatMap((page) => page.runs)
+            return runs.length === 0 ? <Empty icon="run" title={words.runsNone} /> : <RunList runs={runs} />
+          }}
+        </Loadable>
+      </Panel>
+      <MorePages query={query} />
+    </>
+  )
+}
+
+const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const query = useInfiniteQuery(activityQuery(workspace.id, { capsuleId: capsule.id }))
+  return (
+    <>
+      <Panel flush>
+        <Loadable query={query}>
+          {({ pages }) => {
+            const events = pages.flatMap((page) => page.events)
+            return events.length === 0 ? (
+              <Empty icon="activity" title={words.activityNone} />
+            ) : (
+              <ActivityList events={events} />
+            )
+          }}
+        </Loadable>
+      </Panel>
+      <MorePages query={query} />
+    </>
+  )
+}
 
 const tabs = [
   "overview",

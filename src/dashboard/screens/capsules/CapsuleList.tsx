@@ -1,7 +1,7 @@
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { Link } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { memo, useRef } from "react"
+import { memo, useRef, useMemo } from "react"
 import type { Capsule, LatestRun, Source } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CapsuleStatus, DriftStatus, RunStatus } from "../../ui/Status.tsx"
@@ -9,8 +9,52 @@ import { Time } from "../../ui/Time.tsx"
 import { repositoryName, shortCommit } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
-import { useLatestRuns } from "./LatestRuns.ts"
 import { capsuleListWords } from "./Words.ts"
+import { useQueries } from "@tanstack/react-query"
+import { latestRunsQuery } from "../../api/Queries.ts"
+
+const blockSize = 100
+
+type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
+
+// A stable function, so that its result is kept as long as no response changes.
+const answersOf = (answers: Answers) => answers.map(({ data }) => data)
+
+/**
+ * The newest Run of each visible Capsule: `null` for one that has never run, absent while unknown. They are requested in blocks
+ * of the whole list, so that neither searching nor scrolling requests them again.
+ */
+const useLatestRuns = (
+  workspaceId: string,
+  all: ReadonlyArray<Capsule>,
+  inSight: ReadonlyArray<Capsule>
+): ReadonlyMap<string, LatestRun | null> => {
+  const blocks = useMemo(
+    () =>
+      Array.from({ length: Math.ceil(all.length / blockSize) }, (_, block) =>
+        all.slice(block * blockSize, (block + 1) * blockSize).map(({ id }) => id)
+      ),
+    [all]
+  )
+  const blockOf = useMemo(() => new Map(blocks.flatMap((ids, block) => ids.map((id) => [id, block]))), [blocks])
+  const wanted = [...new Set(inSight.flatMap(({ id }) => blockOf.get(id) ?? []))].toSorted((one, other) => one - other)
+  const answers = useQueries({
+    queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
+    combine: answersOf
+  })
+  // The responses identify their blocks, except for Capsules that have never run.
+  const key = wanted.join(",")
+  return useMemo(() => {
+    const known = new Map<string, LatestRun | null>()
+    for (const [index, block] of key.split(",").entries()) {
+      const runs = answers[index]
+      if (runs === undefined) continue
+      for (const id of blocks[Number(block)] ?? []) known.set(id, null)
+      for (const run of runs) known.set(run.capsuleId, run)
+    }
+    return known
+  }, [answers, blocks, key])
+}
 
 const rowHeight = 57
 

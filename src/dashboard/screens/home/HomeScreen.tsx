@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { needsQuery } from "../../api/NeedQueries.ts"
 import { overviewQuery } from "../../api/Queries.ts"
-import type { CapsuleHealth } from "../../api/Types.ts"
+import type { CapsuleHealth, Need } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { RunList } from "../../app/RunList.tsx"
 import { appWords } from "../../app/Words.ts"
@@ -15,9 +15,80 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
-import { Health } from "./Health.tsx"
-import { NeedList } from "./NeedList.tsx"
 import { homeWords } from "./Words.ts"
+import { Status, type StatusTone } from "../../ui/Status.tsx"
+import { needGroups } from "../../../../schema/records/NeedOrder.ts"
+import { NeedEntry } from "./NeedEntry.tsx"
+import { needWords } from "./NeedWords.ts"
+
+interface NeedListProps {
+  /** Worst first, for the pages read so far. */
+  readonly needs: ReadonlyArray<Need>
+  /** Counted across all pages. */
+  readonly counts: Readonly<Record<Need["group"], number>>
+}
+
+const NeedList = ({ counts, needs }: NeedListProps) => {
+  const words = useWords(needWords)
+  const replaces = needs.some(({ kind }) => kind === "update_open" || kind === "update_held")
+  return (
+    <div>
+      {needGroups.map((group) => {
+        const own = needs.filter((need) => need.group === group)
+        return own.length === 0 ? null : (
+          <section key={group} className="need-group" aria-label={words.groups[group]}>
+            <h3>
+              {words.groups[group]} <span>{counts[group]}</span>
+            </h3>
+            <ul className="attention">
+              {own.map((need) => (
+                <NeedEntry key={need.key} need={need} replaces={replaces} />
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+const parts = ["healthy", "unchecked", "waiting", "notApplied", "failed", "disabled"] as const
+
+const tones: Readonly<Record<(typeof parts)[number], StatusTone>> = {
+  healthy: "good",
+  unchecked: "muted",
+  waiting: "attention",
+  notApplied: "neutral",
+  failed: "bad",
+  disabled: "muted"
+}
+
+/** Every Capsule counted once, by its worst reason. */
+const Health = ({ health }: { readonly health: CapsuleHealth }) => {
+  const words = useWords(homeWords)
+  const language = useLanguage()
+  const shown = parts.filter((part) => health[part] > 0)
+  return (
+    <div className="health">
+      <div className="health-bar" aria-hidden="true">
+        {shown.map((part) => (
+          <i key={part} className={`health-${tones[part]}`} style={{ flexGrow: health[part] }} />
+        ))}
+      </div>
+      <dl>
+        {shown.map((part) => (
+          <div key={part}>
+            <dt>
+              <Status tone={tones[part]}>{words.health[part]}</Status>
+            </dt>
+            <dd>{integer(language, health[part])}</dd>
+          </div>
+        ))}
+      </dl>
+      {health.complete ? null : <p className="muted">{words.incomplete(integer(language, health.capsules))}</p>}
+    </div>
+  )
+}
 
 const FirstSteps = () => {
   const words = useWords(homeWords)

@@ -9,9 +9,34 @@ import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { SelectField, TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
-import { capsulesOfFile, type NamedCapsule } from "./BackupFile.ts"
 import { importWords } from "./ImportWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
+
+/** A Capsule named in the readable part of a backup. */
+interface NamedCapsule {
+  readonly capsuleId: string
+  readonly name: string
+}
+
+const isNamed = (value: unknown): value is NamedCapsule =>
+  typeof value === "object" &&
+  value !== null &&
+  "capsuleId" in value &&
+  typeof value.capsuleId === "string" &&
+  "name" in value &&
+  typeof value.name === "string"
+
+/** The Capsules in a backup file, to choose from; none for any other file, which the server refuses by name. */
+const capsulesOfFile = (text: string): ReadonlyArray<NamedCapsule> => {
+  try {
+    const file: unknown = JSON.parse(text)
+    return typeof file === "object" && file !== null && "capsules" in file && Array.isArray(file.capsules)
+      ? file.capsules.filter(isNamed)
+      : []
+  } catch {
+    return []
+  }
+}
 
 /** Starts the Capsule from a backup of a Capsule in another installation. */
 export const ImportBackup = ({ onUploaded }: { readonly onUploaded: (upload: StateUpload) => void }) => {

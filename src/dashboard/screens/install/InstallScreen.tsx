@@ -1,7 +1,7 @@
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useMemo, useState } from "react"
+import { lazy, Suspense, useMemo, useState, type ReactNode } from "react"
 import { installConfigQuery, reportQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
@@ -23,9 +23,28 @@ import { ReadFailure } from "./ReadFailure.tsx"
 import { useSnapshot } from "./ReadSource.ts"
 import { ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
-import { Step } from "./Step.tsx"
 import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
+import { Icon } from "../../ui/Icon.tsx"
+
+interface StepProps {
+  readonly number: number
+  readonly title: string
+  readonly state: "done" | "open" | "later"
+  readonly children?: ReactNode
+}
+
+const Step = ({ number, title, state, children }: StepProps) => (
+  <section className={`install-step install-${state}`} aria-current={state === "open" ? "step" : undefined}>
+    <header>
+      <span className="install-number" aria-hidden="true">
+        {state === "done" ? <Icon name="check" /> : number}
+      </span>
+      <h2>{title}</h2>
+    </header>
+    {children === undefined || children === null ? null : <div className="install-body">{children}</div>}
+  </section>
+)
 
 // Loaded separately, since it contains the rules for the document.
 const SourceOptionsChooser = lazy(

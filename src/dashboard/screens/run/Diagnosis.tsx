@@ -5,11 +5,64 @@ import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
-import { adviceFor, limitOf } from "./Advice.ts"
 import { errorHash } from "./LogLink.ts"
 import { PartlyApplied } from "./PartlyApplied.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { diagnosisWords } from "./DiagnosisWords.ts"
+import type { RunLimitCode } from "../../../../schema/records/RunConfinement.ts"
+
+type Advice =
+  | "agent"
+  | "network"
+  | "credentials"
+  | "configuration"
+  | "state"
+  | "stale"
+  | "timeout"
+  | "plan"
+  | "apply"
+  | "lifecycle"
+  | "profile"
+  | "other"
+
+const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
+  [/^lifecycle_/, "lifecycle"],
+  [/^profile_|^operator_/, "profile"],
+  [/stale|superseded|moved|epoch|already used|plan_used/i, "stale"],
+  [/timeout|timed out|deadline/i, "timeout"],
+  [
+    /connection refused|could not connect|no such host|dial tcp|dns|unreachable|network|tls handshake|registry .*unavailable/i,
+    "network"
+  ],
+  [
+    /credential|unauthori[sz]ed|forbidden|access ?denied|not authori[sz]ed|authentication|missing_connection|permission|401|403/i,
+    "credentials"
+  ],
+  [
+    /unsupported|invalid|missing required|no value for required variable|reference to undeclared|syntax|validation/i,
+    "configuration"
+  ]
+]
+
+/** Advice about the limit that stopped a Run, if one did. */
+const limitOf = ({ error }: Pick<Run, "error">, texts: Readonly<Record<RunLimitCode, string>>): string | undefined =>
+  Object.entries(texts).find(([code]) => code === error?.code)?.[1]
+
+/** The next step after a failure: chosen by its code and messages, else by the type of Run. */
+const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {
+  const text = [
+    run.error?.code ?? "",
+    run.error?.message ?? "",
+    ...diagnostics
+      .filter(({ severity }) => severity === "error")
+      .map(({ summary, detail }) => `${summary} ${detail ?? ""}`)
+  ].join("\n")
+  const found = rules.find(([pattern]) => pattern.test(text))?.[1]
+  if (run.error?.code === "agent_lost" && (run.type === "apply" || run.type === "destroy_apply")) return "agent"
+  if (found !== undefined) return found
+  if (run.type === "apply" || run.type === "destroy_apply") return "apply"
+  return run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check" ? "plan" : "other"
+}
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 

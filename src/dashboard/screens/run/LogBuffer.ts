@@ -1,6 +1,23 @@
 import type { LogEntry } from "../../api/Types.ts"
 import { stripAnsi } from "./Ansi.ts"
-import { levelOf, type LogLevel, startsDiagnostic } from "./LogLevel.ts"
+
+type LogLevel = "plain" | "warning" | "error"
+
+// Tools that draw boxes put a bar before the text.
+const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
+const warning = /^(?:[│╷|] ?)*Warning: /
+const continued = /^(?:[│╵|]| {2}|\t)/
+
+/** Whether this line starts a diagnostic. */
+const startsDiagnostic = (text: string): boolean => error.test(stripAnsi(text))
+
+/** The severity of a line. The indented lines after the first line of a diagnostic belong to it. */
+const levelOf = (text: string, before: LogLevel): LogLevel => {
+  const plain = stripAnsi(text)
+  if (error.test(plain)) return "error"
+  if (warning.test(plain)) return "warning"
+  return before !== "plain" && continued.test(plain) ? before : "plain"
+}
 
 export interface LogLine {
   /** Position in the whole log, counting from 1, as readers quote it. */

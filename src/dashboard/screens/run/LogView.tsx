@@ -1,25 +1,242 @@
 import "../../app/Kit.ts"
-import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from "react"
-import { setPreferences } from "../../preferences/Preferences.ts"
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useCallback,
+  type MouseEvent
+} from "react"
+import { setPreferences, preferences } from "../../preferences/Preferences.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { calendarDate, integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
-import { useFixedRows } from "./FixedRows.ts"
 import type { LogBuffer } from "./LogBuffer.ts"
 import { lineHeight } from "./LogHeight.ts"
 import { LogLines } from "./LogLines.tsx"
-import { rangeOf } from "./LogLink.ts"
+import { rangeOf, errorPlaceOf, hashOf, extended, type LineRange } from "./LogLink.ts"
 import { LogRows } from "./LogRows.ts"
 import { useRunLog } from "./Streams.ts"
 import { logWords } from "./LogWords.ts"
-import { useColumns } from "./UseColumns.ts"
-import { useErrorLink } from "./UseErrorLink.ts"
-import { useLogLink } from "./UseLogLink.ts"
-import { useLogSearch } from "./UseLogSearch.ts"
-import { useNextError } from "./UseNextError.ts"
+import { flushSync } from "react-dom"
+import { LogSearch } from "./LogSearch.ts"
+import { isTyping } from "../../app/Shortcuts.ts"
+
+/** The E key jumps to the next error in the log. */
+const useNextError = (next: () => void): void => {
+  const latest = useRef(next)
+  useEffect(() => {
+    latest.current = next
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "e" || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
+      if (isTyping(event.target) || document.querySelector("dialog[open]") !== null || !preferences().letterKeys) return
+      latest.current()
+    }
+    document.addEventListener("keydown", onKey)
+    return () => document.removeEventListener("keydown", onKey)
+  }, [])
+}
+
+const linesAtOnce = 1000
+/** Half a frame; the rest is for drawing. */
+const sliceMs = 8
+
+interface Found {
+  readonly text: string
+  readonly matches: ReadonlyArray<number>
+  /** The count at the time of drawing: the list itself keeps growing. */
+  readonly total: number
+  readonly done: boolean
+}
+
+const none: ReadonlyArray<number> = []
+const notYet = (text: string): Found => ({ text, matches: none, total: 0, done: text === "" })
+
+/** The lines that contain `text`, searched in slices between frames; `version` changes when the buffer has grown. */
+const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found => {
+  const [found, setFound] = useState(() => notYet(""))
+  const last = useRef<{ readonly text: string; readonly search: LogSearch } | undefined>(undefined)
+  useEffect(() => {
+    if (text === "" || version === 0) {
+      last.current = undefined
+      return
+    }
+    const search = last.current?.text === text ? last.current.search : new LogSearch(buffer, text, last.current?.search)
+    last.current = { text, search }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const slice = () => {
+      const begin = performance.now()
+      do search.step(linesAtOnce)
+      while (!search.done && performance.now() - begin < sliceMs)
+      const { done, matches } = search
+      setFound((known) =>
+        known.matches === matches && known.total === matches.length && known.done === done
+          ? known
+          : { text, matches, total: matches.length, done }
+      )
+      if (!done) timer = setTimeout(slice)
+    }
+    timer = setTimeout(slice)
+    return () => clearTimeout(timer)
+  }, [buffer, version, text])
+  return found.text === text ? found : notYet(text)
+}
+
+const inAddress = () => rangeOf(window.location.hash)
+
+/** The lines that the URL refers to. Clicking a number selects its line; with Shift, the range from the selected line. */
+const useLogLink = (
+  setFollow: (follow: boolean) => void
+): {
+  readonly range: LineRange | undefined
+  readonly onLink: (event: MouseEvent) => void
+} => {
+  const [range, setRange] = useState(inAddress)
+  useEffect(() => {
+    const onHash = () => {
+      const named = inAddress()
+      setRange(named)
+      if (named !== undefined) setFollow(false)
+    }
+    window.addEventListener("hashchange", onHash)
+    return () => window.removeEventListener("hashchange", onHash)
+  }, [setFollow])
+  const onLink = useCallback(
+    (event: MouseEvent) => {
+      if (event.metaKey || event.ctrlKey || !(event.currentTarget instanceof HTMLElement)) return
+      event.preventDefault()
+      setFollow(false)
+      const line = Number(event.currentTarget.dataset["line"])
+      setRange((known) => {
+        const next = event.shiftKey ? extended(known, line) : { from: line, to: line }
+        // Adds no entry to the browser's history.
+        window.history.replaceState(window.history.state, "", hashOf(next))
+        return next
+      })
+    },
+    [setFollow]
+  )
+  return { range, onLink }
+}
+
+/** Scrolls to the log error that the URL refers to, once it has arrived. */
+const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void): void => {
+  const latest = useRef({ errors, go })
+  const wanted = useRef(errorPlaceOf(window.location.hash))
+  const tryIt = useRef(() => {
+    const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
+    if (index === undefined) return
+    wanted.current = undefined
+    // Replaced by the line's own URL, so that clicking the same link again registers as a change.
+    window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
+    latest.current.go(index)
+  })
+  useEffect(() => {
+    latest.current = { errors, go }
+    tryIt.current()
+  })
+  useEffect(() => {
+    const onHash = () => {
+      wanted.current = errorPlaceOf(window.location.hash)
+      tryIt.current()
+    }
+    window.addEventListener("hashchange", onHash)
+    return () => window.removeEventListener("hashchange", onHash)
+  }, [])
+}
+
+/**
+ * The number of characters that fit beside the line numbers, in the page's font; `undefined` until it is known, or if lines do
+ * not wrap.
+ */
+const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): number | undefined => {
+  const [columns, setColumns] = useState<number | undefined>(undefined)
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null || !wraps) return
+    const look = () => {
+      // Measures twenty characters, since the width of one is rounded.
+      const ruler = document.createElement("div")
+      ruler.className = "log-line"
+      ruler.innerHTML = `<span class="log-number"></span><span class="log-time"></span><span class="log-text">${"0".repeat(20)}</span>`
+      element.append(ruler)
+      const text = ruler.lastElementChild?.getBoundingClientRect()
+      const begin = ruler.getBoundingClientRect().left
+      const padding = Number.parseFloat(getComputedStyle(ruler).paddingRight)
+      ruler.remove()
+      if (text === undefined || text.width === 0) return
+      const room = element.clientWidth - (text.left - begin) - padding
+      setColumns(Math.max(20, Math.floor(room / (text.width / 20))))
+    }
+    const sizes = new ResizeObserver(look)
+    sizes.observe(element)
+    return () => sizes.disconnect()
+  }, [scroller, wraps])
+  return wraps ? columns : undefined
+}
+
+/** Rows drawn beyond each edge of the view; scrolling past half of them redraws. */
+const margin = 16
+const step = margin / 2
+
+/** A view that has not been measured yet. */
+const firstView = { from: 0, rows: 40 }
+
+interface FixedRows {
+  /** Indexes of the first row to draw and of the first row after the last one. */
+  readonly from: number
+  readonly to: number
+  /** Total height of all rows, in pixels. */
+  readonly height: number
+  /** Scrolls a row to the middle of the view. */
+  readonly show: (index: number) => void
+}
+
+/**
+ * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on the
+ * number of rows, whereas a list of measured rows lays out all of them again for each one.
+ */
+const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
+  const [view, setView] = useState(firstView)
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const look = () => {
+      const from = Math.floor(element.scrollTop / rowHeight / step) * step
+      const rows = Math.ceil(element.clientHeight / rowHeight) + step
+      setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
+    }
+    // Runs synchronously: an empty frame would be visible as a flash.
+    const onScroll = () => flushSync(look)
+    const sizes = new ResizeObserver(look)
+    sizes.observe(element)
+    element.addEventListener("scroll", onScroll, { passive: true })
+    return () => {
+      sizes.disconnect()
+      element.removeEventListener("scroll", onScroll)
+    }
+  }, [scroller, rowHeight])
+  const show = useCallback(
+    (index: number) => {
+      const element = scroller.current
+      element?.scrollTo({ top: index * rowHeight - (element.clientHeight - rowHeight) / 2 })
+    },
+    [scroller, rowHeight]
+  )
+  return {
+    from: Math.max(0, Math.min(view.from, count) - margin),
+    to: Math.min(count, view.from + view.rows + margin),
+    height: count * rowHeight,
+    show
+  }
+}
 
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"])
 

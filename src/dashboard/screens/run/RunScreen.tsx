@@ -13,7 +13,7 @@ import { Skeleton } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { useWords } from "../../words/Words.ts"
+import { useWords, useLanguage } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { AgentStanding } from "./AgentStanding.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
@@ -22,16 +22,89 @@ import { decisionWords } from "./DecisionWords.ts"
 import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
 import { logWords } from "./LogWords.ts"
-import { NotifyButton } from "./NotifyButton.tsx"
-import { expectedOf } from "./Phases.ts"
+import { expectedOf, type Step, stepsOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
-import { Timeline } from "./Timeline.tsx"
 import { useRunNotice } from "./UseRunNotice.ts"
 import { ExplainedPlan, Why } from "./Why.tsx"
 import { runWords } from "./Words.ts"
+import { setPreferences } from "../../preferences/Preferences.ts"
+import { usePreferences } from "../../preferences/UsePreferences.ts"
+import { noticeWords } from "./NoticeWords.ts"
+import { Icon } from "../../ui/Icon.tsx"
+import { useNow } from "../../ui/Time.tsx"
+import { duration } from "../../words/Format.ts"
+
+const Mark = ({ step }: { readonly step: Step }) => {
+  if (step.state === "done") return <Icon name="check" />
+  if (step.state === "failed") return <Icon name="cross" />
+  if (step.state === "waiting") return <Icon name="person" />
+  return null
+}
+
+const isStep = (id: string, names: Readonly<Record<string, string>>): string => names[id] ?? id
+
+const Took = ({ step }: { readonly step: Step }) => {
+  const language = useLanguage()
+  const now = useNow(1000)
+  if (step.startedAt === undefined || step.state === "skipped") return null
+  const end =
+    step.finishedAt === undefined
+      ? step.state === "active" || step.state === "waiting"
+        ? now
+        : undefined
+      : Date.parse(step.finishedAt)
+  return end === undefined ? null : (
+    <span className="step-took">{duration(language, end - Date.parse(step.startedAt))}</span>
+  )
+}
+
+const Timeline = ({ run, events }: { readonly run: Run; readonly events: ReadonlyArray<RunEvent> }) => {
+  const words = useWords(runWords)
+  return (
+    <ol className="timeline" aria-label={words.timeline}>
+      {stepsOf(run, events).map((step) => (
+        <li
+          key={step.id}
+          className={`step step-${step.state}`}
+          aria-current={step.state === "active" || step.state === "waiting" ? "step" : undefined}
+        >
+          <span className="step-mark" aria-hidden="true">
+            <Mark step={step} />
+          </span>
+          <span className="step-name">{isStep(step.id, words.steps)}</span>
+          <span className="visually-hidden">: {words.stepStates[step.state]}</span>
+          <Took step={step} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** Requests the browser's permission only after the person has asked for notifications here. */
+const NotifyButton = () => {
+  const words = useWords(noticeWords)
+  const { runNotices } = usePreferences()
+  const [refused, setRefused] = useState(false)
+  if (!("Notification" in window)) return null
+  const isOn = runNotices && Notification.permission === "granted"
+  const toggle = async () => {
+    if (isOn) return setPreferences({ runNotices: false })
+    const permission = await Notification.requestPermission()
+    setRefused(permission !== "granted")
+    setPreferences({ runNotices: permission === "granted" })
+  }
+  return (
+    <>
+      <Button aria-pressed={isOn} title={words.notifyHelp} onClick={() => void toggle()}>
+        {words.notify}
+      </Button>
+      {refused ? <output className="muted">{words.refused}</output> : null}
+    </>
+  )
+}
 
 // Decisions first; the log follows.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))

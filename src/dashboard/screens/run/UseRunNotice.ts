@@ -3,7 +3,33 @@ import type { Run, RunEvent } from "../../api/Types.ts"
 import { preferences } from "../../preferences/Preferences.ts"
 import { useWords } from "../../words/Words.ts"
 import { noticeWords } from "./NoticeWords.ts"
-import { doneOf, type NoticeState, noticeStateOf } from "./NoticeState.ts"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { progressOf } from "./Phases.ts"
+
+/** What somebody looking at another tab needs to know about a Run. */
+type NoticeState = "running" | "waiting" | "done" | "failed"
+
+const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
+  queued: "running",
+  running: "running",
+  waiting_approval: "waiting",
+  succeeded: "done",
+  failed: "failed",
+  cancelled: undefined,
+  superseded: undefined,
+  expired: undefined
+}
+
+const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status" | "type">) =>
+  // The check succeeded, but somebody has to look at it.
+  type === "drift_check" && drifted === true ? "waiting" : states[status]
+
+/** How many of an apply's resources are done, and the total; `undefined` before the first is done. */
+const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
+  const items = isPlan(run.type) ? [] : progressOf(events)
+  if (items.length === 0) return undefined
+  return { done: items.filter(({ state }) => state === "done").length, total: Math.max(expected, items.length) }
+}
 
 const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: "●", done: "✓", failed: "✕" }
 

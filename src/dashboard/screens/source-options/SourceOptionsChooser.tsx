@@ -17,10 +17,59 @@ import { bytes, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import type { OptionsLink } from "../install/InstallLink.ts"
 import { ReadFailure } from "../install/ReadFailure.tsx"
-import { readSource, useSnapshot } from "../install/ReadSource.ts"
-import { useDocumentReading } from "./DocumentReading.ts"
+import { readSource, useSnapshot, type SourceReading } from "../install/ReadSource.ts"
 import { sourceOptionsWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+
+/** The progress of reading a link's document, stored in this browser tab so that a reload continues it. */
+interface DocumentReading extends SourceReading {
+  /** Set only when the link does not name a revision. */
+  readonly tag?: string
+}
+
+const text = (value: unknown, name: string): string | undefined => {
+  const found: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+  return typeof found === "string" ? found : undefined
+}
+
+/** Restores what was stored; anything unexpected is ignored. */
+const restoreReading = (kept: string | null): DocumentReading | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(kept ?? "null")
+  } catch {
+    return undefined
+  }
+  const sourceId = text(parsed, "sourceId")
+  const syncRunId = text(parsed, "syncRunId")
+  const tag = text(parsed, "tag")
+  if (sourceId === undefined || syncRunId === undefined) return undefined
+  return { sourceId, syncRunId, ...(tag === undefined ? {} : { tag }) }
+}
+
+const readKept = (key: string): string | null => {
+  try {
+    return sessionStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+const useDocumentReading = (link: OptionsLink, workspaceId: string) => {
+  const key = `svc.options ${workspaceId} ${JSON.stringify(link)}`
+  const [reading, setReading] = useState(() => restoreReading(readKept(key)))
+  return {
+    reading,
+    keep: (next: DocumentReading): void => {
+      setReading(next)
+      try {
+        sessionStorage.setItem(key, JSON.stringify(next))
+      } catch {
+        // Without storage, it lasts as long as the page.
+      }
+    }
+  }
+}
 
 const newestStable = (workspaceId: string, url: string, signal: AbortSignal) =>
   call(sourcesStableSemver, { signal, params: { workspaceId }, body: { url } })

@@ -5,9 +5,9 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import type { Body } from "../../api/Declarations.ts"
-import { sourcesSync, sourcesUpdate } from "../../api/Endpoints.ts"
+import { sourcesSync, sourcesUpdate, sourcesRemove } from "../../api/Endpoints.ts"
 import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Source, SourceSnapshot } from "../../api/Types.ts"
+import type { Source, SourceSnapshot, Capsule } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -26,10 +26,42 @@ import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
 import { Lanes } from "./Lanes.tsx"
-import { RemoveSource } from "./RemoveSource.tsx"
 import { Webhook } from "./Webhook.tsx"
 import { Commit } from "../../ui/Commit.tsx"
 import { useDecision } from "../../ui/Decision.ts"
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
+
+/** Removes a Source that has no existing Capsules. */
+const RemoveSource = ({ source, capsules }: { readonly source: Source; readonly capsules: ReadonlyArray<Capsule> }) => {
+  const words = useWords(sourceWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const used = capsules.some(({ status }) => !isEnded(status))
+  return (
+    <Panel title={words.removeTitle} tone="danger">
+      <p>{used ? words.removeUsed : words.removeText}</p>
+      {used ? null : (
+        <Button tone="danger" icon="trash" onClick={() => setAsking(true)}>
+          {words.remove}
+        </Button>
+      )}
+      {asking ? (
+        <RemovalDialog
+          title={words.removeAsk(source.name)}
+          action={words.remove}
+          remove={(signal) => call(sourcesRemove, { signal, params: { sourceId: source.id } })}
+          onRemoved={() => navigate({ to: "/w/$workspace/sources", params: { workspace: workspace.handle } })}
+          list={sourcesQuery(source.workspaceId).queryKey}
+          onClose={() => setAsking(false)}
+        >
+          {words.removeText}
+        </RemovalDialog>
+      ) : null}
+    </Panel>
+  )
+}
 
 const useUpdate = (source: Source) => {
   const terms = useWords(vocabulary)
