@@ -1,27 +1,73 @@
 import type { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { accountTokensProse } from "./AccountTokensProse.ts"
-import { agentPoolsProse } from "./AgentPoolsProse.ts"
-import { approvalsProse } from "./ApprovalsProse.ts"
-import { auditProse } from "./AuditProse.ts"
-import { backupImportsProse } from "./BackupImportsProse.ts"
-import { backupsProse } from "./BackupsProse.ts"
-import { capsulesProse } from "./CapsulesProse.ts"
+import { approvalsProse, invitationsProse, membersProse, teamsProse } from "./MembersProse.ts"
+import { auditProse, dashboardProse, workspacesProse } from "./WorkspacesProse.ts"
+import { backupImportsProse, backupsProse } from "./BackupsProse.ts"
+import {
+  capsulesProse,
+  exportsProse,
+  installPlansProse,
+  leftOverStatesProse,
+  revisionPlansProse,
+  stateResourcesProse,
+  stateUploadsProse
+} from "./CapsulesProse.ts"
 import { connectionsProse } from "./ConnectionsProse.ts"
-import { dashboardProse } from "./DashboardProse.ts"
-import { discoveryProse } from "./DiscoveryProse.ts"
-import { exportsProse } from "./ExportsProse.ts"
-import { installPlansProse } from "./InstallPlansProse.ts"
-import { invitationsProse } from "./InvitationsProse.ts"
-import { leftOverStatesProse } from "./LeftOverStatesProse.ts"
-import { membersProse } from "./MembersProse.ts"
-import { revisionPlansProse } from "./RevisionPlansProse.ts"
 import { runsProse } from "./RunsProse.ts"
 import { sourcesProse } from "./SourcesProse.ts"
-import { stateResourcesProse } from "./StateResourcesProse.ts"
-import { stateUploadsProse } from "./StateUploadsProse.ts"
-import { teamsProse } from "./TeamsProse.ts"
-import { workspacesProse } from "./WorkspacesProse.ts"
-import type { GroupProse } from "./Prose.ts"
+import { type GroupProse, route } from "./Prose.ts"
+import type { DiscoveryApi } from "../../../schema/api/DiscoveryApi.ts"
+import type { AccountTokensApi } from "../../../schema/api/AccountTokensApi.ts"
+import type { AgentPoolsApi } from "../../../schema/api/AgentPoolsApi.ts"
+
+const agentPoolsProse: GroupProse<typeof AgentPoolsApi> = {
+  about: "Pools of agents, which execute Runs on other machines.",
+  routes: {
+    list: route(
+      "List the pools that a Workspace may use, by name",
+      "Pools are made and assigned by the operator; an execution profile chooses the pool of a Run. Without one the control plane executes every Run itself. `places` and `runs` are those of the connected agents, for every Workspace that shares the pool; nothing else of the others is shown."
+    ),
+    agents: route(
+      "List the agents of a Workspace's pools, by pool and name",
+      "What each last said of its machine: version, platform, tools, isolation, labels, places, disk. `status`: `connected`, `draining` (it takes no new Run), or `silent`, when it was not heard of for 45 seconds or said that it ends. `pool` lists those of one pool. Agents that were revoked are not listed."
+    ),
+    release: route(
+      "Release a Capsule from an agent that is gone for good",
+      "**This may damage infrastructure.** The tool of the Run may still work on the agent's machine, and nothing can stop it from here: two applies at once damage what both of them manage. `toolIsDead` states that somebody knows that the machine, or the tool on it, is dead. `fence` is `agent.fence` of the Run as it was read; another one is refused (409 `guard_conflict`). Refused (409 `failed_precondition`) while the agent is heard of: cancel the Run then.\n\nThe Run ends as it does when the lease of its agent is over: an apply whose tool was started fails with `agent_lost`, the newest state that the service has is imported, resources that may exist are listed, and the Capsule is in `error` with `runtimeSafety` `unknown`. What the agent hands in later is kept as evidence. Anything else is queued once more, or fails. Audited as `run.release`."
+    )
+  }
+}
+
+const noStore = "Every response carries `Cache-Control: no-store` and `Pragma: no-cache`."
+
+const accountTokensProse: GroupProse<typeof AccountTokensApi> = {
+  about: "Personal access tokens of an account.",
+  routes: {
+    list: route("List personal access tokens", noStore),
+    scopes: route("Self-service scope catalogue", noStore),
+    create: route("Create a personal access token", `The secret is shown once. ${noStore}`),
+    revoke: route("Revoke a personal access token", noStore),
+    inventory: route(
+      "Versioned inventory of all tokens, active and revoked",
+      `Ascending by \`created_at\`, then \`token_id\`; \`total\` is counted before the cursor. Unknown query keys are refused. ${noStore}`
+    ),
+    current: route(
+      "Authority of the presented token",
+      `Reads only the bearer of the Authorization header and updates nothing. ${noStore}`
+    )
+  }
+}
+
+const discoveryProse: GroupProse<typeof DiscoveryApi> = {
+  about: "What this server is and what it can do.",
+  routes: {
+    wellKnown: route("Discovery document", "Clients check `product` first and branch on the capabilities."),
+    capabilities: route("The same discovery document, under the API", "Branch on its features, never on a version."),
+    extensions: route(
+      "Families of endpoints beyond the specification",
+      "What this server has besides the families of the specification, each with its endpoints; `endpoints.extensions` of the discovery document is the address of this list. A family that is absent here answers 404, and one that the operator has turned off 501 `capability_not_available`."
+    )
+  }
+}
 
 type Groups = (typeof SvcApi)["groups"]
 

@@ -1,5 +1,20 @@
 import type { BackupsApi } from "../../../schema/api/BackupsApi.ts"
 import { type GroupProse, queuedRun, route } from "./Prose.ts"
+import type { BackupImportsApi } from "../../../schema/api/BackupImportsApi.ts"
+
+export const backupImportsProse: GroupProse<typeof BackupImportsApi> = {
+  about: "A Capsule from the backup of another installation.",
+  routes: {
+    upload: route(
+      "Upload the backup of a Capsule of another installation",
+      "Needs `Idempotency-Key`. The body is the file that `GET /api/v1/backups/{backupId}/archive` answered on the other installation, with `Content-Type: application/octet-stream` and at most 128 MiB. `capsuleId` chooses a Capsule of a backup that holds several, by its id in the backup.\n\nThis installation opens the file with a master key of its own settings: add the key of the other installation there as one that only opens. The state gets the next serial and is sealed at once with this installation's key. The answer is a state upload with `importedFrom`; name its `id` and `sha256` in `adopt` of an install plan. As with any state upload, one install uses it, and it is erased after an hour.\n\nThe Capsule that the install creates is `disabled`, and no plan is made: see `POST /api/v1/capsules/{capsuleId}/import-confirmation`.\n\nRefused are a file that is no sealed backup or is damaged (400 `backup_unreadable`), one of another format version (400 `backup_format_unknown`), one whose master key is missing here (409 `backup_key_missing`, which names the key's id), and every state that a state upload refuses."
+    ),
+    confirm: route(
+      "Confirm that the original no longer manages an imported Capsule",
+      "`confirm` is the Capsule's name. This installation does not lock the other one: while both manage the same infrastructure, each destroys the other's work. Release the Capsule there first.\n\nThe Capsule becomes `pending` with the next epoch, and can be planned. A plan must be reviewed and applied by a person before anything else: until then it has no drift check, destroy plan or restore. Refused (409) for a Capsule that was not imported or is confirmed already."
+    )
+  }
+}
 
 export const backupsProse: GroupProse<typeof BackupsApi> = {
   about: "Backups and restoring from them.",

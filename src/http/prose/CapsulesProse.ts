@@ -1,5 +1,110 @@
 import type { CapsulesApi } from "../../../schema/api/CapsulesApi.ts"
 import { type GroupProse, queuedRun, route } from "./Prose.ts"
+import type { InstallPlansApi, RevisionPlansApi } from "../../../schema/api/InstallPlansApi.ts"
+import type { StateResourcesApi } from "../../../schema/api/StateResourcesApi.ts"
+import type { StateUploadsApi } from "../../../schema/api/StateUploadsApi.ts"
+import type { LeftOverStatesApi } from "../../../schema/api/LeftOverStatesApi.ts"
+import type { ExportsApi } from "../../../schema/api/ExportsApi.ts"
+
+export const exportsProse: GroupProse<typeof ExportsApi> = {
+  about: "A Capsule as files with which the bare tool goes on.",
+  routes: {
+    create: route(
+      "Export a Capsule",
+      "201 with a `link` to an archive with which the bare tool goes on: the state in the clear, the module as the Capsule has adopted it, the dependency lock, the inputs that are not secret, and a README with the commands. **The state holds the secrets of the infrastructure.** `confirm` is the name of the Capsule. `inputsToSupply` names the inputs that the archive leaves out.\n\nThe link works in this session only, once within ten minutes, and only while the Capsule stays as it is. The export is in the operation history before it is answered. The service keeps managing the Capsule: release it once the copy is in charge.\n\nRefused (409) are a Capsule of which nothing was applied or that was destroyed, one with a Run under way (`run_conflict`), and one whose commit is neither stored nor to be had from its repository."
+    ),
+    download: route(
+      "Download an export",
+      "A `.tar.gz`, streamed. Take the address from `link`; it survives a restart of the server. Every download is in the operation history before its first byte. 404 for a link that is not of this session and Capsule, 409 `failed_precondition` after ten minutes, when the link was used or when the state has moved, 409 `run_conflict` while a Run is under way: export again."
+    )
+  }
+}
+
+export const leftOverStatesProse: GroupProse<typeof LeftOverStatesApi> = {
+  about: "States that a Run left behind.",
+  routes: {
+    list: route(
+      "List left-over states, newest first",
+      "States that applies left and that could not become the Capsule's next state: `reason` is `lineage_changed`, `serial_decreased`, `unreadable`, or `unknown` for one that an earlier release kept. Each is kept, sealed, until an owner adopts or discards it. Metadata only: no route answers the state itself, because it holds the secrets of the infrastructure in the clear. Whoever runs the installation reads it on its machine with `svc admin left-over-states download`. `adoptionProblems` says what keeps it from being adopted at this moment; `runId` lists those of one Run."
+    ),
+    read: route(
+      "Read a left-over state",
+      "Metadata only. One that was adopted or discarded stays readable as evidence, without its state."
+    ),
+    adopt: route(
+      "Make a left-over state the Capsule's state",
+      "Needs `Idempotency-Key`, the guard read from the Capsule, and `confirm` with the Capsule's name. It changes what svc knows and no infrastructure, so no plan, review or approval comes before it: the owner's confirmation and the audit event stand for them. Refused (409) while `adoptionProblems` names anything: the state must be readable, of the lineage of the current state (any, when there is none) and not older by its serial, nobody may have decided over it, no Run may be under way, and the Capsule must stand exactly where the apply's settlement left it (state version, generation, epoch).\n\nCommits in one transaction: a StateVersion with `partial` and `adoptedFrom`, the next generation, and its Outputs. An Output is public only where the previous state published the same value under the same name; every other one is sealed. Plans that are not applied yet become `superseded`, consumers are compared. The Capsule is in `error` with `runtimeSafety` `unknown` (a disabled one stays disabled) and `driftStatus` `unknown` until a plan is applied: plan it next and review what the plan finds."
+    ),
+    discard: route(
+      "Discard a left-over state",
+      "Erases the sealed state for good; its metadata stays, with who discarded it and when. What only this state knew of has to be found and removed by hand afterwards. Repeating it changes nothing; one that was adopted is refused (409)."
+    )
+  }
+}
+
+export const stateUploadsProse: GroupProse<typeof StateUploadsApi> = {
+  about: "Existing state that an install takes over.",
+  routes: {
+    create: route(
+      "Upload the state of infrastructure that exists already",
+      "Needs `Idempotency-Key`. The body is the state file itself (version 4, as `terraform state pull` or `tofu state pull` writes it), with `Content-Type: application/octet-stream` and at most 32 MiB; a larger one is answered 413 before it is read. The state is sealed at once, and nothing of it is logged or answered.\n\nThe upload is used by one install: name its `id` and `sha256` in `adopt` of an install plan. An install that fails before its Capsule exists gives it back. What nobody uses within an hour is erased, and a Workspace has at most 10 such uploads (409).\n\nRefused are what is not a whole state of version 4 (400 `state_unreadable`), a state that the tool encrypted (400 `state_encrypted`), one that a newer tool wrote (409 `state_newer`), a lineage that a Capsule of this installation has already (409 `state_lineage_known`), and resources that another Capsule of the Workspace manages (409 `state_resource_managed`)."
+    )
+  }
+}
+
+export const stateResourcesProse: GroupProse<typeof StateResourcesApi> = {
+  about: "The resources of a Capsule, without values.",
+  routes: {
+    list: route(
+      "List the resources of the current state, by address",
+      "Instances of managed resources, without values. `deposed` is the key of an object that waits to be destroyed after its replacement, and `tainted` marks one that the tool will replace as damaged. `address` lists those whose address contains the text; letter cases count. `search` lists those whose address, type or `id` contains the text, in any letter case. An instance key that is a secret is hidden in the address, as in the plan, and no search finds it. `id` is absent where the state marks it as sensitive, where it contains a secret, and where it may be one. `changedByRunId` and `changedAt` name the Run that made the resource as it is, and `commit` its commit; the record of the Run may be gone after its retention period. `indexed: false` says that nothing can be listed: a state from an earlier release is not read or checked yet (which happens in the background after an upgrade), or the tool encrypted it. `stateVersionId` is absent for a Capsule without a state."
+    ),
+    history: route(
+      "List the changes of one resource, newest first",
+      "Each change of the resource at `address` with the Run that made it: its commit, who requested and approved its plan, and the names of the attributes that changed, without values. `deposed` selects an object that waits to be destroyed after its replacement; `tainted` says that the tool will replace the object as damaged. `drift` is on the first page only: what the newest drift check of the current state found at this resource. The history of an address starts with the oldest state that is kept, and is empty for an address that no state contains. It goes through moves: `moved` has the `previousAddress`, and the former address has the same history until another resource takes it. `limit` counts periods in which the resource stayed as it was; one that ended with its removal is two events."
+    ),
+    difference: route(
+      "Compare a StateVersion with another one",
+      "What is different in this StateVersion than in `from`, another one of the same Capsule, older or newer; without `from` the previous one that is kept. Names alone: no value, whether secret or not. A resource that is the same object at another address is `moved`, with its `previousAddress`, and `changedAttributes` if it changed as well. `resources` are paged by address; `outputs` are all on every page. `indexed: false` says that one of the two cannot be compared: it is from an earlier release and not read yet, or the tool encrypted it."
+    )
+  }
+}
+
+export const revisionPlansProse: GroupProse<typeof RevisionPlansApi> = {
+  about: "Moving a Capsule to another revision.",
+  routes: {
+    create: queuedRun(
+      "Plan a Capsule at another ref",
+      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
+    ),
+    read: route(
+      "Read the revision coordinator",
+      "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Once the plan was used the phase is `applied`. A plan that is void before its apply (superseded by a newer one or by something that it was made from, withdrawn or expired) makes the phase `superseded`, with the reason in `diagnostics` (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` `plan_again`: create a revision plan of the same ref under a new key."
+    ),
+    reconcile: route(
+      "Advance exactly one step, when one is due",
+      "202 while there is more to come, 200 at the end. The service advances by itself; asking again does no harm."
+    )
+  }
+}
+
+export const installPlansProse: GroupProse<typeof InstallPlansApi> = {
+  about: "Installing a module as a Capsule.",
+  routes: {
+    create: queuedRun(
+      "Prepare a Source through a reviewable Plan Run",
+      "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. Configuration plans and re-adoption change the manifest's user inputs only.\n\n`adopt` makes an uploaded state the first state of the Capsule, for owners (403). It names the upload and its SHA-256, so that a plan carries nothing of the state. Once the module is known, the install fails with the reasons in `diagnostics`: `state_provider_unknown`, `state_address_undeclared` (a resource that the module neither declares nor covers with a `moved` or `removed` block, and that `adopt.undeclared` does not name), `state_lineage_known`, `state_resource_managed`. Nothing is applied by itself: the plan shows what the module would change."
+    ),
+    read: route(
+      "Read the install coordinator",
+      "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. When that plan became void before its apply (superseded, withdrawn or expired), `diagnostics` has the reason (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` is `plan_again`: plan the Capsule again, which has the values already. It is `none` once the Capsule was applied or has ended. Private variables are never projected."
+    ),
+    reconcile: route(
+      "Advance exactly one step, when one is due",
+      "The service advances by itself; asking again does no harm."
+    )
+  }
+}
 
 export const capsulesProse: GroupProse<typeof CapsulesApi> = {
   about: "Installed modules: their settings, Outputs, plans and dependencies.",

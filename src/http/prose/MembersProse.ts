@@ -1,5 +1,77 @@
 import type { MembersApi } from "../../../schema/api/MembersApi.ts"
 import { type GroupProse, route } from "./Prose.ts"
+import type { InvitationsApi } from "../../../schema/api/InvitationsApi.ts"
+import type { TeamsApi } from "../../../schema/api/TeamsApi.ts"
+import type { ApprovalsApi } from "../../../schema/api/ApprovalsApi.ts"
+
+export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
+  about: "How many people have to approve what.",
+  routes: {
+    rules: route(
+      "List rules of approval, oldest first",
+      "Every rule that fits a Capsule's Project and environment has to be met. Where none fits, one approval by an admin is enough."
+    ),
+    createRule: route(
+      "Add a rule of approval",
+      "Binds every apply from now on, also of plans that are approved already. Defaults: `role` admin, every Project, environment and team, `planAuthorCounts` false, `commitAuthorCounts` true, `automationCounts` false."
+    ),
+    updateRule: route(
+      "Change a rule of approval",
+      "Plans that wait, and applies that are queued, are judged by the changed rule."
+    ),
+    removeRule: route(
+      "Remove a rule of approval",
+      "What it asked for is no longer needed. A plan that waited for it needs one more call of approve."
+    ),
+    ofRun: route(
+      "Who approved a plan, who is missing, and why it waits",
+      "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: who started the plan (`starter`), who made the automation or minted the token that started it (`automation`), and who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` says what the caller's approval would be worth. `uncertain` lists why the plan may not know of objects that exist, and whether an approval has acknowledged it. 409 for a Run that is no plan."
+    )
+  }
+}
+
+export const teamsProse: GroupProse<typeof TeamsApi> = {
+  about: "Teams of a Workspace and what they may do where.",
+  routes: {
+    list: route(
+      "List teams, oldest first",
+      "With their members, and the roles that they add for Projects and environments."
+    ),
+    create: route(
+      "Create a team",
+      "Its members have to be active members of the Workspace (409). A grant adds a role for the Capsules of a Project and environment, and their Runs; it never takes one away. 409 for a name that is taken."
+    ),
+    update: route(
+      "Change a team",
+      "`members` and `grants` replace what was there. An approval that counted by the team lapses with the membership."
+    ),
+    remove: route("Remove a team", "409 while a rule of approval names it. What it granted ends.")
+  }
+}
+
+export const invitationsProse: GroupProse<typeof InvitationsApi> = {
+  about: "Invitations to a Workspace.",
+  routes: {
+    list: route(
+      "List invitations, newest first",
+      "Ended ones are listed with what became of them. A link is never shown again."
+    ),
+    create: route(
+      "Invite somebody",
+      "Answers a link that works once and is shown this once: its secret is stored as a digest, and stands in the fragment, which browsers do not send. Without `email` whoever has the link may accept, and `role` is `member` at most; with `email` only an account for which that address was verified may. Where the server sends mails, an invitation with `email` is mailed as well (`mailed`): the link of the mail proves the address, so it creates an account too. The answer is the same whether or not an account has the address. Ends after 7 days, or at `expiresAt` (at most 30 days). An earlier pending invitation of the same address ends."
+    ),
+    revoke: route("Withdraw an invitation", "Its link stops working at once. One that has ended is answered as it is."),
+    inspect: route(
+      "See what an invitation leads to",
+      "Changes nothing. `signUp` says whether an account may be created with the link; otherwise its holder signs in to an existing one. 404 for an unknown, used, withdrawn or expired link."
+    ),
+    accept: route(
+      "Accept an invitation",
+      "Makes the caller a member with the offered role. What the inviter may grant is checked again: 409 when they may not any more. 403 for an invitation of somebody else, 404 for an unknown, used, withdrawn or expired link, 409 for a member. Repeated by the same person it changes nothing. 20 attempts a minute."
+    ),
+    decline: route("Decline an invitation", "Having the link is enough. It stops working at once.")
+  }
+}
 
 export const membersProse: GroupProse<typeof MembersApi> = {
   about: "Members of a Workspace.",

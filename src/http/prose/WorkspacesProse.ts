@@ -1,6 +1,44 @@
 import { mostCounted } from "../../../schema/api/RunQueries.ts"
 import type { WorkspacesApi } from "../../../schema/api/WorkspacesApi.ts"
 import { type GroupProse, queuedRun, route } from "./Prose.ts"
+import type { DashboardApi } from "../../../schema/api/DashboardApi.ts"
+import type { AuditApi } from "../../../schema/api/AuditApi.ts"
+
+export const auditProse: GroupProse<typeof AuditApi> = {
+  about: "The operation history of a Workspace as evidence.",
+  routes: {
+    export: route(
+      "Export the operation history as JSON lines, oldest first",
+      "Streams every event of the Workspace up to this moment, one JSON object a line: the fields of the activity, and `capsuleId`, `position` and `mac`. Positions count from 1 without gaps and never change; `mac` is a keyed digest of the event and of everything before it. An export that was cut off goes on with `after`, the `position` of its last line. Takes the filters of the activity; with one, positions have gaps."
+    ),
+    head: route(
+      "Where the operation history stands",
+      "Position and digest of the newest event. Kept elsewhere, it proves later that nothing before it was changed, removed or inserted: the line of an export at this `position` has this `mac`, and the operator's `svc audit verify --head FILE` recomputes the whole chain."
+    )
+  }
+}
+
+export const dashboardProse: GroupProse<typeof DashboardApi> = {
+  about: "What the dashboard shows together.",
+  routes: {
+    bootstrap: route(
+      "Data for the initial screen",
+      "What the dashboard needs before it shows anything, in one request."
+    ),
+    overview: route(
+      "Workspace overview",
+      "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
+    ),
+    needs: route(
+      "What needs a person, worst first",
+      "One entry for each Capsule, named by its worst reason, with the others in `also`; Capsules that wait for the same newer commit of a Source are one entry, which `plan-update` with their `capsuleIds` plans together. Then open updates, Connections, refs that cannot be fetched, and paused automation. `counts` has the entries of each group over all pages, and `health` counts every Capsule once, by its worst reason; a Capsule that nothing is open for is `healthy` only if a drift check has compared it, and `unchecked` otherwise."
+    ),
+    latestRuns: route(
+      "Newest Run of each of these Capsules",
+      "`capsuleIds` names 1 to 100 Capsules, separated by commas. Whatever its age, the newest Run of each: its type, status and times, without what it found. A Capsule that never ran, or is not of the Workspace, is absent."
+    )
+  }
+}
 
 const filterSentence =
   "Filters: `capsuleId`, `sourceId`, `actor` (the subject who started it), `type`, `status` and `trigger` (one word or several, separated by commas), `since` (inclusive) and `until` (exclusive) of the creation, in UTC with milliseconds or whole seconds. `search` finds the Runs that every one of its words fits (the first eight): a part of the name of the Capsule, its environment or Project, of the Source, of the commit's title or author, of the name of the member who started it, or the first characters of the id of the Run, of its Capsule, Source or snapshot, or of the commit."
