@@ -32,7 +32,6 @@ const ofBunAlone = [
   "src/BinaryMain.ts",
   "src/LastingProcess.ts",
   "src/dashboard/Build.ts",
-  "src/dashboard/Typefaces.ts",
   "src/licenses/BundledPackages.ts",
   "src/licenses/CollectLicenses.ts"
 ]

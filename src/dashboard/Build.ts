@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path"
+import { dirname, join, basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { promisify } from "node:util"
@@ -7,7 +7,47 @@ import { Effect, Schema } from "effect"
 import { appPages } from "./AppPages.ts"
 import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
 import { entrancePages, pageHtml } from "./Pages.tsx"
-import { readTypefaces, typefacesApart } from "./Typefaces.ts"
+
+/** One file of a typeface: where a style sheet finds it, and its content. */
+interface Typeface {
+  /** Named as in `styles/Fonts.css`. */
+  readonly module: string
+  readonly path: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** The shipped families, in the order in which a page needs them: each one's name in the style sheet, and its file. */
+const typefaces = [
+  {
+    module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist/files/geist-latin-wght-normal.woff2")
+  },
+  {
+    module: "@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2")
+  }
+] as const
+
+const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promise<Typeface> => {
+  const bytes = new Uint8Array(await Bun.file(fileURLToPath(file)).arrayBuffer())
+  return { module, bytes, path: `${assetPrefix}${basename(module, ".woff2")}-${Bun.hash(bytes).toString(36)}.woff2` }
+}
+
+const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
+
+/**
+ * Keeps the typefaces out of the style sheet: the bundler would otherwise embed them, and nothing is drawn until the style sheet
+ * has been read.
+ */
+const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
+  name: "typefaces",
+  setup: (build) => {
+    build.onResolve({ filter: /\.woff2$/ }, ({ path }) => {
+      const found = typefaces.find(({ module }) => module === path)
+      return found === undefined ? undefined : { path: found.path, external: true }
+    })
+  }
+})
 
 /** The dashboard's sources could not be bundled: they are missing, or contain an error. */
 export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {

@@ -5,7 +5,9 @@ import { ansiPieces, stripAnsi } from "./Ansi.ts"
 import type { LogBuffer, LogLine } from "./LogBuffer.ts"
 import { hashOf, type LineRange } from "./LogLink.ts"
 import { type LogRows, piecesBetween, rowStarts } from "./LogRows.ts"
-import { lineHeight } from "./LogHeight.ts"
+
+/** Height of a log row in pixels, as in the style sheet. */
+export const lineHeight = 20
 
 interface RowProps {
   readonly line: LogLine

@@ -17,7 +17,7 @@ import { Status } from "../../ui/Status.tsx"
 import { calendarDate, integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import type { LogBuffer } from "./LogBuffer.ts"
-import { lineHeight } from "./LogHeight.ts"
+import { lineHeight } from "./LogLines.tsx"
 import { LogLines } from "./LogLines.tsx"
 import { rangeOf, errorPlaceOf, hashOf, extended, type LineRange } from "./LogLink.ts"
 import { LogRows } from "./LogRows.ts"
@@ -34,7 +34,7 @@ const useNextError = (next: () => void): void => {
     latest.current = next
   })
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
       if (event.key !== "e" || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
       if (isTyping(event.target) || document.querySelector("dialog[open]") !== null || !preferences().letterKeys) return
       latest.current()
