@@ -31,7 +31,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: no body is too long for the main thread",
-    file: "src/http/RequestBody.ts",
+    file: "src/http-kit/RequestBody.ts",
     text: "  maxBytes: longestReadHere,",
     broken: "  maxBytes: 8 * longestReadHere,",
     test: "test/src/http/Perimeter.test.ts"
