@@ -29,7 +29,7 @@ import type { Settings } from "./settings/Settings.ts"
 import { retentionSettings } from "./settings/RetentionPeriods.ts"
 import { version } from "./Version.ts"
 
-/** What a host provides in place of the service's own parts. */
+/** The parts that a host provides in place of the service's own parts. */
 export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR> {
   readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
   readonly database: Layer.Layer<DatabaseServices | DatabaseA, DatabaseE, DatabaseR>

@@ -1,4 +1,4 @@
-// How Linux names a program whose file was replaced or removed after it was started.
+// The suffix that Linux adds to the path of a program whose file was replaced or removed after the start.
 const replaced = / \(deleted\)$/
 
 /**

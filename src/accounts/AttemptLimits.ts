@@ -5,7 +5,7 @@ import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { addressForms } from "../../schema/records/EmailAddress.ts"
 
-/** How many times per minute an address or a subject may act. */
+/** Number of attempts per minute that an address or a subject may make. */
 const perMinute = {
   sign_in: 10,
   token: 120,

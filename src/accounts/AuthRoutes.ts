@@ -43,7 +43,7 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-/** What the sign-in page needs before anybody has signed in: the available methods, and the provider's name. */
+/** The data that the sign-in page needs before anybody has signed in: the available methods, and the provider's name. */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredSignInMethods
   const { name } = yield* UpstreamProvider

@@ -29,7 +29,7 @@ const sessionOf = ({ credentialId, subject }: Principal) =>
 
 const done = HttpServerResponse.empty({ status: 204 })
 
-/** Whether the person is currently confirmed, and the ways in which they can be. */
+/** Reports whether the person is currently confirmed, and the ways to confirm. */
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations

@@ -31,7 +31,7 @@ const read = Effect.gen(function* () {
   return yield* Effect.orDie(encodeFactor(yield* factors.read(subject)))
 })
 
-/** What an authenticator app needs, either to type in or as a URI. */
+/** The data that an authenticator app needs, either to type in or as a URI. */
 const begin = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   yield* requirePasswords

@@ -8,7 +8,7 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 /** Browsers keep no cookie longer than 400 days. */
 const lifetime = Duration.days(400)
 
-/** How many people one browser is remembered for; the most recent ones are kept. */
+/** Number of people that one browser is remembered for; the most recent people are kept. */
 const maxSubjects = 4
 
 const maxLength = 512

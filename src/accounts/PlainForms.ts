@@ -51,7 +51,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** Where to go after signing in, which only the page's address contains. */
+/** The address to open after signing in. Only the page's address contains it. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

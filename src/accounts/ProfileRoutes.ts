@@ -88,7 +88,7 @@ const revokeOthers = Effect.gen(function* () {
   return done
 })
 
-/** What people can change about their own account, apart from how they sign in. */
+/** Routes for changes to a person's own account, apart from sign-in methods. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

@@ -51,7 +51,7 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Clients that are not browsers do not name a site, and are let through. */
+/** Refuses requests from pages on other sites. Clients that are not browsers send no site, and are accepted. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

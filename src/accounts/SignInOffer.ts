@@ -7,7 +7,7 @@ import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 /** Passkeys belong to a host name; a server known only by an IP address has none. */
 export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
 
-/** How people sign in to this server. */
+/** The sign-in methods of this server. */
 export const offeredSignInMethods = Effect.gen(function* () {
   const { auth, baseUrl } = yield* HttpSettings
   const { issuer } = yield* UpstreamProvider

@@ -11,7 +11,7 @@ const addresses = { signIn: "/sign-in", join: "/join" } as const
 export interface SignInRefusal {
   readonly status: number
   readonly body: Markup
-  /** Where the person can go from here. */
+  /** The page that the person can go to from here. */
   readonly back?: keyof typeof addresses
   readonly requestId: string
 }

@@ -63,7 +63,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Sets the browser's session, and makes the browser remember who signed in. */
+/** Sets the browser's session, and makes the browser keep a note of the person. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }

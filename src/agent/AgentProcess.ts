@@ -28,7 +28,7 @@ export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
   /** Completes at the first request to stop: the agent takes no new jobs and exits after its last one. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second request: tools are asked to stop too. */
+  /** Completes at the second request: tools get a stop request too. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -75,7 +75,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       // From now on another process may take jobs, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // It would begin another session when told that this one has ended.
+      // It would begin another session when it receives the end of this session.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

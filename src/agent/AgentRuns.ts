@@ -13,7 +13,7 @@ type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly acknowledged?: number
 }
 
-/** What a Run is held with. */
+/** The resources of a Run while this process holds it. */
 type HeldWith = Pick<RunHandle, "room" | "lease" | "stage">
 
 const opens = (given: HeldWith) =>
@@ -23,10 +23,11 @@ const opens = (given: HeldWith) =>
  * The Runs that this process holds.
  *
  * - `adopt`: takes over what earlier processes left behind; those Runs are not confirmed yet
- * - `add`: opens a Run, holds it, and returns: its work goes on in the background, and the Run is held until that is over. What
- *   `opening` acquires is released afterwards. Not interrupted halfway; does nothing if `opening` gives `undefined`
+ * - `add`: opens a Run, holds it, and returns: its work goes on in the background, and the Run is held until that is over. The
+ *   resources that `opening` acquires are released afterwards. Not interrupted halfway; does nothing if `opening` gives
+ *   `undefined`
  * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
- * - `stopTools`: asks the tools of all held Runs to stop
+ * - `stopTools`: sends a stop request to the tools of all held Runs
  */
 export class AgentRuns extends Context.Service<
   AgentRuns,
@@ -140,5 +141,5 @@ export class AgentRuns extends Context.Service<
   )
 }
 
-/** What this process holds, for the first message of a session. */
+/** The Runs that this process holds, for the first message of a session. */
 export const heldRuns = (runs: AgentRuns["Service"]) => runs.all().map(heldRun)

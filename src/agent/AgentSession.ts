@@ -38,7 +38,7 @@ export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
 
-/** How this agent describes itself at the start of a session, and how it handles the response. */
+/** The description of this agent for the start of a session, and the handler of the response. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
   readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>

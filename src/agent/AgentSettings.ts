@@ -44,7 +44,7 @@ export interface AgentMachineSettings {
   readonly runner: RunnerSettingsShape
 }
 
-/** How Runs are executed on this machine, as configured in the environment. */
+/** The settings for executing Runs on this machine, from the environment. */
 export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachineSettings, SettingsRefused> =>
   Effect.all({ given: config, ambient: SandboxSettings }).pipe(
     Effect.map(({ ambient, given }): AgentMachineSettings => {

@@ -37,7 +37,7 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Whether this machine can execute the job; anything missing is shown where the Run is waiting. */
+/** Requires that this machine can execute the job. If anything is missing, people see it where the Run is waiting. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
   // The disk may have filled up since the poll was sent.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
@@ -60,7 +60,7 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
- * - `leave`: tells the server that this process is exiting; runs after everything else
+ * - `leave`: reports to the server that this process is exiting; runs after everything else
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -108,7 +108,7 @@ export class AgentWork extends Context.Service<
             return yield* Effect.ignore(until(declined))
           }
           const job = opened.success
-          // The server grants the Run's own lease once it knows that the offer has arrived.
+          // The server grants the Run's own lease once the agent has confirmed the offer.
           const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
           const opening = Effect.map(makeRoom(folder.runs, { runId, fence }, offer.kind), (room) =>
             room === undefined ? undefined : { room, lease, stage: "accepted" as const }

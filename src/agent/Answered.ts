@@ -6,7 +6,7 @@ import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
 
-/** Why a message did not get the expected response. */
+/** The reason why a message did not get the expected response. */
 export type Problem = AgentRefusal | Unanswered | HttpClientError.HttpClientError
 
 const isRefusal = Schema.is(AgentRefusal)
@@ -38,7 +38,7 @@ export class Answered extends Context.Service<
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
-    /** How long ago the last message was sent that got a response; counts from the start until the first. */
+    /** Number of seconds since the last message that got a response; counts from the start until the first response. */
     readonly unansweredSeconds: () => number
   }
 >()("svc/src/agent/Answered") {

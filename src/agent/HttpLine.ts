@@ -158,9 +158,9 @@ export const httpLine = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Sends a message that has files and may have a last report. What the message cannot carry is sent before it. It is rebuilt
-     * if a server from another release replaces the former one, and rebuilt without files if it gets no response in time: a file
-     * sent on its own may take longer, and resumes where it was interrupted.
+     * Sends a message that has files and may have a last report. Files that do not fit into the message are sent before it. It is
+     * rebuilt if a server from another release replaces the former one, and rebuilt without files if it gets no response in time:
+     * a file sent on its own may take longer, and resumes where it was interrupted.
      */
     const withFiles = (
       claim: RunClaim,

@@ -8,7 +8,7 @@ import { agentEnv } from "../settings/AgentVariables.ts"
 
 const usualLifetime = "30 days"
 
-/** How old keys may become before the agent replaces them. */
+/** The age at which the agent replaces its keys. */
 export const keyLifetime = Config.Duration(agentEnv.keyLifetime).pipe(
   Config.withDefault(Duration.fromInputUnsafe(usualLifetime)),
   Effect.mapError(({ message }) => new SettingsRefused({ message }))
@@ -31,12 +31,12 @@ const isRejected = (problem: Problem) => problem._tag === "Rejected"
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * How an agent replaces its keys: new ones are on its disk before they are announced in a session signed with the current ones;
- * the next session is signed with the new ones, which makes them the agent's on the server too. Wherever a process dies in
- * between, the next one finds both pairs and tries the other if one is refused.
+ * Replaces an agent's keys: the new keys are on its disk before they are announced in a session signed with the current keys; the
+ * next session is signed with the new keys, and from then on the server uses the new keys too. If a process dies in
+ * between, the next process finds both pairs and tries the other pair if the first is refused.
  *
- * A server restored from an older backup knows the keys from that time. A session signed with one of those announces the current
- * ones.
+ * A server restored from an older backup has the keys from that time. A session signed with those keys announces the current
+ * keys.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder

@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** How often the agent checks whether its own credentials have been replaced. */
+/** Number of seconds between two checks for replaced credentials. */
 const betweenLooksSeconds = 5
 /** With less free space than this, the agent takes no new jobs; a Run is stopped at half of it. */
 const leastFreeBytes = 1024 ** 3
@@ -41,14 +41,14 @@ const diskOf = (folder: string) =>
 /** In the tool's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** How this agent describes itself and its machine; determined again for each session. */
+/** The agent's description of itself and its machine; determined again for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
     /** Marks of the agent's own credentials, for the session that is about to begin. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** Whether the agent's own credentials have changed since the last session; checked every few seconds. */
+    /** True if the agent's own credentials have changed since the last session; checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>

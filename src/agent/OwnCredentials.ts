@@ -37,7 +37,7 @@ const makeMarks = (folder: string) => {
   return { marked, last: (name: string) => known.get(name)?.mark }
 }
 
-/** Where a value is kept: in a file, or in a variable of the agent's own environment. */
+/** The place of a value: a file, or a variable of the agent's own environment. */
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
@@ -45,11 +45,11 @@ type Place = typeof Place.Type
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file states where the values are and contains none itself.
+ * The agent's own credentials, by the names that Connections use. The file contains the place of each value, but no value.
  *
  * - `env`: where the value of each environment variable is kept
  * - `files`: files that the provider reads; `envName` receives the path of the copy made for the Run
- * - `label`: stands for the values: a plan remains applicable as long as the label is the same
+ * - `label`: represents the values: a plan remains applicable as long as the label is the same
  * - `withoutIsolation`: they may be used where modules run without isolation, so that every module of the pool can read them
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
@@ -75,7 +75,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set can never be delivered to a Run, regardless of its values. */
+/** The reason why a set can never be delivered to a Run, regardless of its values. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`

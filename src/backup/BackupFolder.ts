@@ -16,7 +16,7 @@ export const backupName = (at: number): string =>
 
 export const pendingName = (at: number): string => `${backupName(at)}${pendingEnd}`
 
-/** When the backup with this name was written; `undefined` for an unrelated file. */
+/** The time at which the backup with this name was written; `undefined` for an unrelated file. */
 export const writtenAtOf = (name: string): number | undefined => {
   const [, day, hour, minute, second] = fileName.exec(name) ?? []
   const at = day === undefined ? Number.NaN : Date.parse(`${day}T${hour}:${minute}:${second}Z`)

@@ -131,7 +131,7 @@ const makeBackup = Effect.fn("makeBackup")(
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {
-    /** What operators should know about backups. */
+    /** Notices about backups for operators. */
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
     /** The stored backups; `undefined` if none are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>

@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url"
 import { moduleBeside } from "../../runner/thread/ModuleLocation.ts"
 
 /**
- * How the server starts one of its own commands: by default, this runtime with the entry point; a compiled binary starts itself.
+ * The program and arguments with which the server starts its own commands: by default, this runtime with the entry point; a
+ * compiled binary starts itself.
  */
 export const SvcCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/src/backup/SvcCommand",

@@ -35,9 +35,9 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "api"
 ])
 
-/** Whether a command line belongs to an agent: it loads the code that executes Runs, and no part of the service. */
+/** Returns true if a command line belongs to an agent: it loads the code that executes Runs, and no part of the service. */
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 
-/** Whether a command line belongs to a client. */
+/** Returns true if a command line belongs to a client. */
 export const isClientCommand = ([name]: ReadonlyArray<string>): boolean =>
   name !== undefined && clientCommandNames.has(name)

@@ -1,5 +1,5 @@
 /**
- * What `--json` prints for each client command, as the documentation shows it: the keys of one JSON object, each with its
+ * The output of `--json` for each client command, as the documentation shows it: the keys of one JSON object, each with its
  * contents. Names in capitals are records of the API, described at `/openapi.json`; a key with `?` may be absent.
  */
 export const resultShapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -41,7 +41,7 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 
 /**
  * A start that a full disk prevents ends with the reason and the remedy. Not every step reports the disk as the cause: SQLite only
- * says that it cannot open its file.
+ * reports that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
   const failure = cause.reasons.find(Cause.isFailReason)?.error

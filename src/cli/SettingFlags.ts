@@ -24,7 +24,7 @@ export const settingFlags = Record.map(definitions, (definition) =>
 )
 
 /**
- * Every setting with a flag, as part of a command's configuration. Flags that can never be given are left out, since two of them
+ * Every setting with a flag, as part of a command's configuration. Flags that can never be given are omitted, because two of them
  * would clash.
  */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(

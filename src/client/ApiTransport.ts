@@ -3,13 +3,13 @@ import { FetchHttpClient, HttpClient } from "effect/http"
 import { Actor } from "./Actor.ts"
 import { repeatedWhereSafe } from "./SafeRepeat.ts"
 
-/** Where the API is, and what transports requests to it. */
+/** The address of the API, and the transport for its requests. */
 export interface ApiTransportShape {
   /** Origin of the server, or the address at which a host mounts the API, without a trailing slash. */
   readonly baseUrl: string
   /** Signs on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** Whether a server may come back, in which case live streams should be resumed. */
+  /** True if a server may come back, in which case live streams should be resumed. */
   readonly returns: boolean
 }
 

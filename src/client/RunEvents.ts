@@ -14,7 +14,7 @@ export interface OtherRunEvent extends InSequence {
   readonly data: { readonly kind: string; readonly data: Readonly<Record<string, Schema.Json>> }
 }
 
-/** What happens to a Run, by `kind`; each kind has its own data. */
+/** An event of a Run, by `kind`; each kind has its own data. */
 export type RunEvent = (InSequence & RunFact) | OtherRunEvent
 
 const decodeFact = Schema.decodeUnknownOption(RunFact)

@@ -27,7 +27,7 @@ const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 
-/** Whether another connection may help: nothing was refused, but this connection or the server failed. */
+/** Returns true if another connection may help: nothing was refused, but this connection or the server failed. */
 const isTransient = (error: unknown, returns: boolean): boolean => {
   if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
   if (!returns || !HttpClientError.isHttpClientError(error)) return false
@@ -60,7 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
-/** Opens one connection after another, until a frame says that nothing follows. */
+/** Opens one connection after another, until a frame reports that nothing follows. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,

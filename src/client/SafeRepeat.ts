@@ -11,7 +11,7 @@ export const waitAfter = (failures: number, longest: number): number => Math.min
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Whether the request may be repeated: it is read-only, or the server recognises it by its key. */
+/** Returns true if the request may be repeated: it is read-only, or the server recognises it by its key. */
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 

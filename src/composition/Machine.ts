@@ -63,7 +63,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** How module code is isolated from this machine. Inspecting it stores nothing in the data folder. */
+/** The isolation of module code from this machine. Inspecting it stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -159,5 +159,5 @@ export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, 
 /** Everything that executes Runs: Git, snapshots, the scan, the tool and its sandbox. */
 export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
-/** What a runner must provide. */
+/** The services that a runner must provide. */
 export type RunnerServices = Layer.Success<ReturnType<typeof machine>>

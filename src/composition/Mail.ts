@@ -12,7 +12,7 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** How the server describes itself in emails. */
+/** The server's description of itself in emails. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,

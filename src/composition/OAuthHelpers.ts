@@ -6,7 +6,7 @@ import { type DeclaredHelper, OAuthHelpers } from "../../actors/inputs/connectio
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Stands in for an access token while there is none. */
+/** Replaces an access token while there is none. */
 const sample = "an-access-token-of-forty-characters-0000"
 
 const refuse = (id: string, problem: string) =>

@@ -13,7 +13,7 @@ import { type OperatorPolicyFile, readOperatorPolicy, type ReadPolicy } from "./
 /** The policy of a server without a policy file. */
 const none: ReadPolicy = { policy: {}, digest: "none" }
 
-/** What a reload changed. */
+/** The parts that a reload changed. */
 export interface PolicyReload {
   readonly previousDigest: string
   readonly digest: string

@@ -18,7 +18,7 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** What a database must provide: a writing client, a reading one, and the operations on its file. */
+/** The services that a database must provide: a writing client, a reading client, and the operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
 /** The folder's settings, in addition to those from a command. */

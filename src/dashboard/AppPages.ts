@@ -1,5 +1,5 @@
-// What the browser fetches with a page in addition to the common files: the parts of the screen at its address. The code itself
-// would only request them once it runs.
+// The files that the browser fetches with a page in addition to the common files: the parts of the screen at its address. The
+// code itself would only request them once it runs.
 
 export interface AppPage {
   readonly name: string

@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Where the hashed files are; everything below this path may be cached forever. */
+/** The path of the hashed files; everything below this path may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */
@@ -62,7 +62,7 @@ const appPaths: ReadonlyArray<RegExp> = [
   /^\/w\/[a-z0-9][a-z0-9-]{1,38}(?:\/[A-Za-z0-9_-]+){0,3}$/
 ]
 
-/** Whether the dashboard has a page at this path. */
+/** Returns true if the dashboard has a page at this path. */
 export const isDashboardPage = (path: string): boolean => {
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
   return entrancePaths.has(trimmed) || appPaths.some((pattern) => pattern.test(trimmed))

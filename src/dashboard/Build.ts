@@ -54,7 +54,10 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
   message: Schema.String
 }) {}
 
-/** What is bundled. The scripts block the first paint or run in a worker, and cannot import anything from another file. */
+/**
+ * The entry points of the bundle. The scripts block the first paint or run in a worker, and cannot import anything from another
+ * file.
+ */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
   scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts", "readme/ReadmeWorker.ts"]

@@ -23,11 +23,11 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** A client for a database file that has no writers: no file is created beside it. */
+/** A client for a database file that has no writers: no file is created next to it. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** What the manifest records about the copy, and which files next to the database its existing Capsules need. */
+/** The manifest's facts about the copy, and the files next to the database that its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ const factsOf = (file: string) =>
   }).pipe(Effect.provide(layerOfCopy(file), { local: true }))
 
 export interface BackupOptions {
-  /** The data folder; if absent, its snapshots and builds are left out. */
+  /** The data folder; if absent, its snapshots and builds are omitted. */
   readonly filesOf?: string | undefined
   readonly progress?: Progress
 }

@@ -7,12 +7,12 @@ import { passOn } from "./FileRanges.ts"
 /** Receives progress lines from a long-running command. */
 export type Progress = (line: string) => Effect.Effect<void>
 
-/** Whether the file's bytes match the digest in its name. For builds, the comparison is made during copying. */
+/** Returns true if the file's bytes match the digest in its name. For builds, the comparison is made during copying. */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files from the data folder to `backup`. Damaged and missing files are left out and returned as missing: the next plan
+ * Appends files from the data folder to `backup`. Damaged and missing files are omitted and returned as missing: the next plan
  * fetches or builds them again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (

@@ -44,7 +44,7 @@ export const BackupManifest = Schema.Struct({
   release: Schema.optionalKey(Schema.String),
   /** The master keys that are needed to open its secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** Whether snapshots and builds were included. */
+  /** States if snapshots and builds were included. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
   /** Needed by an existing Capsule, but missing or damaged when the backup was written. */

@@ -22,10 +22,10 @@ const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
 
-/** Where a backup's key comes from; only used for sealed backups. */
+/** The source of a backup's key; only used for sealed backups. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
-/** What a manifest contains besides the digests of the database. */
+/** The contents of a manifest besides the digests of the database. */
 export type BackupFacts = Omit<BackupManifest, "format" | "masterKeyId" | "blockBytes" | "blocks">
 
 const blockDigest = Effect.fnUntraced(function* (file: FileSystem.File, index: number, bytes: number, total: number) {

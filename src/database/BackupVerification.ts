@@ -22,7 +22,7 @@ export interface VerifiedBackup {
   readonly builds: number
   /** Files that existing Capsules need and that have to be fetched or built again. */
   readonly absent: ReadonlyArray<NeededFile>
-  /** Why the backup cannot be relied on; empty if it is sound. */
+  /** The reasons why the backup cannot be relied on; empty if it is sound. */
   readonly problems: ReadonlyArray<string>
 }
 

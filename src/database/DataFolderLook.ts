@@ -3,7 +3,7 @@ import { Effect, FileSystem, Layer, type Option, Path, Schema } from "effect"
 import { DataFolder, databaseName, masterKeyName } from "./DataFolder.ts"
 import { networkFileSystemOf } from "./FileSystemKind.ts"
 
-/** What exists at the path of a data folder, determined without creating or changing anything. */
+/** The facts about the path of a data folder, determined without creating or changing anything. */
 export interface DataFolderLook {
   /** Absolute; the real path if it exists. */
   readonly path: string
@@ -15,7 +15,7 @@ export interface DataFolderLook {
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** How many more bytes this user can write there; none if that could not be determined. */
+  /** Number of bytes that this user can still write there; none if the number could not be determined. */
   readonly free: Option.Option<number>
 }
 

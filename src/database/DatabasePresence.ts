@@ -1,9 +1,9 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 
-/** Whether the file that this server has open is still the one at its path. */
+/** The state of the file that this server has open: at its path, missing or replaced. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
-/** What a running server knows about its database file; nothing if a host provides the database. */
+/** A running server's state of its database file; nothing if a host provides the database. */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
   "svc/src/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }

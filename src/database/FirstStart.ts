@@ -16,7 +16,7 @@ export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("Da
   message: Schema.String
 }) {}
 
-/** What the operator has declared about the data folder. */
+/** The operator's declarations about the data folder. */
 export interface ExpectedInstallationShape {
   /** Begin a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
@@ -34,7 +34,7 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
 /** Exists from just before a first startup creates anything until the folder names its database. */
 const markName = "instance.creating"
 
-/** Why a folder with these remains cannot hold a new installation, and what to do. */
+/** The reason why a folder with these remains cannot hold a new installation, and the remedy. */
 const vanished = (folder: string, found: ReadonlyArray<string>): StartFault => {
   const named = `${folder} holds ${found.join(", ")}`
   return found.includes(restoringName)
@@ -57,15 +57,15 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** What a server may do with a folder. `fault` is set for `lost` and `unexpected`. */
+/** The actions that a server may take with a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
 }
 
 /**
- * Whether a server may begin or continue an installation in this folder. A vanished database must not be mistaken for a new
- * installation; an interrupted first startup may continue. `readOnly` leaves no trace.
+ * Checks whether a server may begin or continue an installation in this folder. A vanished database must not be mistaken for a
+ * new installation; an interrupted first startup may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -112,7 +112,7 @@ export const admitDatabase = Effect.fn("admitDatabase")(
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** Why the opened database does not belong to this folder or to these settings. */
+/** The reason why the opened database does not belong to this folder or to these settings. */
 export const installationFault = Effect.fn("installationFault")(function* (
   folder: string,
   expected: string | undefined

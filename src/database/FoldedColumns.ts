@@ -4,7 +4,7 @@ const createTable = /^\s*CREATE TABLE (\w+)\s*\(/
 const addColumn = /^\s*ALTER TABLE (\w+) ADD COLUMN ([\s\S]+)$/
 const tableConstraint = /^\s*(?:PRIMARY KEY|UNIQUE|CHECK|FOREIGN KEY|CONSTRAINT)\b/
 
-/** Where the columns of a CREATE TABLE statement end: before its first table constraint, or before the last parenthesis. */
+/** The end of the columns of a CREATE TABLE statement: before its first table constraint, or before the last parenthesis. */
 const endOfColumns = (statement: string): number => {
   let depth = 0
   let isQuoted = false

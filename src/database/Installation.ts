@@ -19,7 +19,7 @@ const Instance = Schema.Struct({
 export type Instance = typeof Instance.Type
 const InstanceFile = Schema.fromJsonString(Instance)
 
-/** What earlier releases wrote to the file: the last process to use the folder. */
+/** The contents of the file in earlier releases: the last process to use the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
 /** The data folder and its contents belong to different installations. Nothing was changed. */

@@ -13,12 +13,12 @@ const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
 
 /**
- * What `--new` moves out of the way; the master key is left in place, as an operator may have put it there for the new
+ * The files that `--new` moves away; the master key is left in place, as an operator may have put it there for the new
  * installation.
  */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
-/** What is left of an installation in a folder whose database is gone. */
+/** The remains of an installation in a folder whose database is gone. */
 export interface Remains {
   /** `installed`: it has tables. `empty`: the file exists without an installation. */
   readonly database: "installed" | "empty" | "absent"
@@ -26,7 +26,7 @@ export interface Remains {
   readonly found: ReadonlyArray<string>
 }
 
-/** Whether the file has the tables of an installation; an unreadable one is left to the database check. */
+/** Returns true if the file has the tables of an installation; an unreadable one is left to the database check. */
 const hasTables = (file: string, readOnly: boolean): boolean => {
   let database: DatabaseSync | undefined
   try {

@@ -30,8 +30,8 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Whether a process has claimed the data folder, determined without creating or changing anything. The holder is `none` if its
- * name cannot be read. Fails with `SqlError` if the lock cannot be inspected, for example without permission.
+ * Reports whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if its name
+ * cannot be read. Fails with `SqlError` if the lock cannot be inspected, for example without permission.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

@@ -22,7 +22,7 @@ const sha256Of = Effect.fnUntraced(function* (file: string) {
   return sha256
 }, Effect.scoped)
 
-/** Whether the file at `place` matches the digest in its name. */
+/** Returns true if the file at `place` matches the digest in its name. */
 export const isWhole = (file: NeededFile, place: string) =>
   file.kind === "snapshot"
     ? Effect.isSuccess(openArchive(place, file.digest))

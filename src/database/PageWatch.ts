@@ -34,8 +34,8 @@ const decodePages = Schema.decodeUnknownEffect(
 )
 
 /**
- * Reads every page of every table and index through a connection of its own, whose cache hides nothing, and returns the damaged
- * ones. One tree at a time: a longer read would keep the server from checkpointing its log.
+ * Reads every page of every table and index through a separate connection, whose cache hides nothing, and returns the damaged
+ * pages. One tree at a time: a longer read would keep the server from checkpointing its log.
  */
 const findDamagedPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

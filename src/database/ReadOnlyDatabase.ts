@@ -12,9 +12,9 @@ export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()
 }) {}
 
 /**
- * How to read a database without leaving a trace. While another process has it open, or after one was killed, its shared memory
- * file is read as it is; a cleanly closed database has neither such a file nor a log, and an ordinary read connection would
- * create both.
+ * The way to read a database without leaving a trace. While another process has it open, or after one was killed, its shared
+ * memory file is read as it is; a cleanly closed database has neither such a file nor a log, and an ordinary read connection
+ * would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -62,8 +62,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * What is wrong with the database, one line per fault. `isServed` checks table by table: checking the whole file is one long
- * read, during which the server cannot checkpoint its log. Pages that belong to no table are then left out.
+ * The faults of the database, one line per fault. `isServed` checks table by table: checking the whole file is one long read,
+ * during which the server cannot checkpoint its log. Pages that belong to no table are then omitted.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

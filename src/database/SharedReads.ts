@@ -25,9 +25,9 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // Whether the cache has been compared with the commit count since the last renewal.
+  // True if the cache has been compared with the commit count since the last renewal.
   let isHeld = false
-  // Whether a single comparison is enough for the rest of this turn of the event loop.
+  // True if a single comparison is enough for the rest of this turn of the event loop.
   let isTurn = false
   let version: unknown
   let epoch = 0

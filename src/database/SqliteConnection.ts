@@ -45,16 +45,16 @@ const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** Whether it changes no row. */
+  /** True if it changes no row. */
   readonly reads: boolean
-  /** Whether it has been used since the cache last looked for a statement to evict. */
+  /** True if it has been used since the cache last looked for a statement to evict. */
   wasUsed: boolean
   /** Its current mode: setting it again on each use would cost a call into SQLite. */
   asBigInts: boolean
   asArrays: boolean
 }
 
-/** What happens around the statements of a connection. */
+/** The functions that run around the statements of a connection. */
 export interface ConnectionHooks {
   /** Called before each statement. */
   readonly before?: () => void

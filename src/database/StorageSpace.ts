@@ -9,7 +9,7 @@ const fullBelow = 4 * 1024 * 1024
 export const StorageSpace = Context.Reference<{
   /** Free bytes. */
   readonly free: Effect.Effect<number | undefined>
-  /** Whether a write would barely fit: writes are then refused before they begin, and the server is not ready. */
+  /** Succeeds with true if a write would barely fit: writes are then refused before they begin, and the server is not ready. */
   readonly isFull: Effect.Effect<boolean>
 }>("svc/src/database/StorageSpace", {
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })

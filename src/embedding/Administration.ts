@@ -12,7 +12,7 @@ import { placeOf } from "./Place.ts"
 export interface NewAccount {
   readonly email: string
   readonly displayName?: string
-  /** Whether the account operates the installation, which grants nothing in any Workspace. */
+  /** True if the account operates the installation, which grants nothing in any Workspace. */
   readonly isOperator?: boolean
 }
 

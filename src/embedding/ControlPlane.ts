@@ -12,7 +12,7 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 import { placeOf } from "./Place.ts"
 
-/** What a program may do on behalf of a person: the same as a token with these scopes. */
+/** The permissions of a program that acts on behalf of a person: the same as of a token with these scopes. */
 export interface ActingFor {
   /**
    * Defaults to `read` and `write`. `project:<id>` and `environment:<name>` confine the program, and need `workspaceId`, as for

@@ -3,7 +3,7 @@ import { type SettingName, settingDefinitions } from "../settings/SettingDefinit
 import { type Settings, settingText } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** What the other options of a host decide. */
+/** The options that the other options of a host determine. */
 type Decided = "baseUrl" | "dataDir" | "drainDelay" | "listen"
 
 type HostValue<A> =

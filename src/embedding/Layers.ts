@@ -25,7 +25,10 @@ export interface ServerOptions extends PlainOptions {
   readonly baseUrl?: string
 }
 
-/** What an in-process control plane provides: itself, the services that a client also has, and the administration. */
+/**
+ * The services of an in-process control plane: the control plane itself, the services that a client also has, and the
+ * administration.
+ */
 export type Embedded = ControlPlane | Administration | SvcServices
 
 const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))

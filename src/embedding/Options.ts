@@ -7,11 +7,11 @@ import { loadSettings } from "../settings/Settings.ts"
 import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** How the control plane stops when its Scope is closed. */
+/** The options for stopping the control plane when its Scope is closed. */
 export interface Drain {
   /**
-   * How long Runs in progress may continue before applies are interrupted so that they can save their state. Defaults to 30
-   * seconds.
+   * The time for which Runs in progress may continue before applies are interrupted so that they can save their state. Defaults
+   * to 30 seconds.
    */
   readonly grace?: Duration.Input
   /** For a listener: the time between reporting not ready and closing, so that a load balancer notices. At most 300 seconds. */
@@ -57,7 +57,7 @@ export const settingsOf = (
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
 type OwnRunner = ReturnType<typeof machine>
 
-/** When the control plane stops, Runs get the grace period from the options. */
+/** Gives Runs the grace period from the options when the control plane stops. */
 const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
   Layer.effect(
     RunSettings,

@@ -4,7 +4,7 @@ import { ApiEntrance } from "../http/ApiEntrance.ts"
 import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
-/** What a host's server knows about a request: the client's address, an id, the upgrade to a WebSocket. */
+/** The facts that a host's server has about a request: the client's address, an id, the upgrade to a WebSocket. */
 export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
 
 /** The whole origin, for the host's own server: API, dashboard, issuer, hooks. */

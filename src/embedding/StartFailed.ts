@@ -22,7 +22,7 @@ export const StartReason = Schema.Literals([
 ])
 export type StartReason = typeof StartReason.Type
 
-/** The control plane did not start. `message` says what to do; `cause` is the underlying failure. */
+/** The control plane did not start. `message` contains the remedy; `cause` is the underlying failure. */
 export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", {
   reason: StartReason,
   message: Schema.String,

@@ -9,7 +9,7 @@ const refused = new ApiError({
     "A request that changes something with a session cookie has to come from the dashboard's own origin. Other clients send `Authorization: Bearer <token>`."
 })
 
-/** Whether the browser's headers show that a request with a cookie came from a page of this origin. */
+/** Returns true if the browser's headers show that a request with a cookie came from a page of this origin. */
 export const isSameOrigin = (headers: Headers.Headers, origin: string): boolean => {
   const site = headers["sec-fetch-site"]
   if (site !== undefined && site !== "same-origin") return false

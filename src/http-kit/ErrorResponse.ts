@@ -7,7 +7,7 @@ import { hasIntegrityFault, integrityFault } from "../../actors/base/vault/Integ
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
-/** What is wrong with the bearer token (RFC 6750, 3.1). Without a token, states only that one is required. */
+/** The fault of the bearer token (RFC 6750, 3.1). Without a token, states only that one is required. */
 const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
   if (code === "invalid_token" || code === "insufficient_scope") {
     return { "www-authenticate": `Bearer realm="svc", error="${code}"` }
@@ -45,7 +45,7 @@ const expected = (failure: unknown): ApiError | undefined => {
   return undefined
 }
 
-/** What the caller is allowed to know about a defect. */
+/** The information about a defect that the caller may see. */
 const defectOf = (cause: Cause.Cause<unknown>) => {
   if (hasIntegrityFault(cause)) return new ApiError(integrityFault)
   return hasStorageFull(cause) ? new ApiError(storageFull) : internalError

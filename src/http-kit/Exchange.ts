@@ -8,8 +8,8 @@ export interface Turn {
 }
 
 /**
- * What the listener knows about a request besides its bytes. A host that mounts the routes on its own server may omit
- * it: the router then assigns the request id, and live routes support only server-sent events.
+ * The listener's information about a request besides its bytes. A host that mounts the routes on its own server may omit it: the
+ * router then assigns the request id, and live routes support only server-sent events.
  */
 export interface ExchangeShape {
   readonly requestId: string

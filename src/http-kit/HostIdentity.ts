@@ -24,7 +24,7 @@ export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/
   defaultValue: () => undefined
 })
 
-/** What the identity may do. Idempotency keys and cached answers distinguish identities by `credentialId`. */
+/** The permissions of the identity. Idempotency keys and cached answers distinguish identities by `credentialId`. */
 export const hostPrincipal = (identity: HostIdentity): Principal => {
   if (identity.kind === "service") {
     return { credential: "service", credentialId: "service", subject: "", scopes: "all" }

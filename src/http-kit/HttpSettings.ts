@@ -2,7 +2,7 @@ import { Context } from "effect"
 import type { OptionalFamily } from "../../schema/api/Extensions.ts"
 import type { Discovery } from "../../schema/records/Discovery.ts"
 
-/** What the HTTP face knows about its own deployment; never taken from a request. */
+/** The HTTP server's settings of its own deployment; never taken from a request. */
 export class HttpSettings extends Context.Service<
   HttpSettings,
   {
@@ -15,7 +15,7 @@ export class HttpSettings extends Context.Service<
     readonly oidcClientId?: string | undefined
     /** Endpoint families beyond the specification that are turned off. */
     readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
-    /** Whether the operator declares a helper by which people authorise a Connection at another service. */
+    /** True if the operator declares a helper by which people authorise a Connection at another service. */
     readonly hasOAuthHelpers?: boolean | undefined
     /** Origins whose pages may call the API with a bearer token. */
     readonly corsOrigins?: ReadonlyArray<string> | undefined

@@ -18,11 +18,11 @@ export const parseListenAddress = (text: string): Option.Option<ListenAddress> =
 export const formatListenAddress = ({ host, port }: ListenAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
 
-/** Whether only this machine can reach the address. A name other than localhost may resolve to anything. */
+/** Returns true if only this machine can reach the address. A name other than localhost may resolve to anything. */
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
 
-/** Whether traffic to the address cannot be read in transit: it uses https, or never leaves this machine. */
+/** Returns true if traffic to the address cannot be read in transit: it uses https, or never leaves this machine. */
 export const isPrivateInTransit = (url: URL): boolean =>
   url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1")))
 

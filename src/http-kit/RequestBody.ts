@@ -5,7 +5,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange, type ExchangeShape } from "./Exchange.ts"
 
-/** How long a body may take to arrive; a file is allowed more time than typed input. */
+/** The time that a body may take to arrive; a file gets more time than typed input. */
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 
@@ -19,7 +19,7 @@ const defaultLimits: JsonLimits = {
   exactNumbers: true
 }
 
-/** What anybody may send, of whom nothing is known yet. */
+/** The limits for anybody, before the sender is known. */
 const strangerLimits: JsonLimits = {
   ...defaultLimits,
   maxBytes: 64 * 1024,
@@ -63,7 +63,7 @@ const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"])
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-/** Whether the request is known to have no body before it is read. */
+/** Returns true if the request is known to have no body before it is read. */
 const isEmpty = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   declaredLength(headers) === 0 || (source instanceof Request && source.body === null)
 
@@ -159,7 +159,7 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
 const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
-  // Clients set a type of their own choice when there is no body.
+  // Clients set an arbitrary type when there is no body.
   if (!isEmpty(request) && contentType !== undefined && !jsonContentType.test(contentType)) {
     return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
   }

@@ -26,7 +26,7 @@ const hasMixedRun = (name: string): boolean =>
 
 /**
  * The name of a field or parameter of a request, for a message. A secret that was typed in the wrong place must not be repeated, so
- * names that no field has, by length or by shape, are left out.
+ * names that no field has, by length or by shape, are omitted.
  */
 export const requestedName = (name: string): string =>
   name.length <= longestName && nameShape.test(name) && !tokenPrefix.test(name) && !hasMixedRun(name)

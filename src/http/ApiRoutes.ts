@@ -19,7 +19,7 @@ import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
 import { bodyLimitsLayer } from "./middleware/BodyLimitsLayer.ts"
 import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
 
-/** What every API route passes through, outermost last: body limits, authorisation, envelope. */
+/** The middleware of every API route, outermost last: body limits, authorisation, envelope. */
 export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
 
 /** The API groups for the core records. Account tokens and Workspaces have their own routes. */

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 
-/** What operators should know about backups, looked up on every page load. */
+/** Notices about backups for operators, read on every page load. */
 export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
   /** `undefined` when no backups are scheduled. */

@@ -28,7 +28,7 @@ const preflightHeaders = {
   "access-control-max-age": "600"
 }
 
-/** How a server responds to pages from the origins that its operator has named. */
+/** The server's responses to pages from the origins that its operator has listed. */
 export interface CrossOrigin {
   /** The request; if it comes from such a page, anything that the browser adds automatically is removed. */
   readonly admitted: (request: Request) => Request
@@ -44,7 +44,7 @@ const closed: CrossOrigin = {
   readable: (_, response) => response
 }
 
-/** What pages from the named origins may call, and which responses they may read. */
+/** The routes that pages from the listed origins may call, and the responses that they may read. */
 const sharing = (origins: ReadonlyArray<string>) => {
   const named: ReadonlySet<string> = new Set(origins)
   return {
@@ -88,7 +88,7 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 
 /**
  * Does the same for `refusal`, the response sent without the application while it is starting or stopping, so that a page from a
- * named origin knows when to retry. A preflight request also gets a response, as otherwise the browser would not send the actual
+ * listed origin can retry in time. A preflight request also gets a response, as otherwise the browser would not send the actual
  * request.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {

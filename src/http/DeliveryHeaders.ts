@@ -47,7 +47,7 @@ export interface Delivery {
   readonly isPing: boolean
 }
 
-/** What the headers of a delivery contain, whichever forge sent it. */
+/** The headers of a delivery, from any forge. */
 export const deliveryOf = (headers: Headers.Headers): Delivery => {
   const of = (name: DeliveryHeader) => headers[name]
   const standardSignatures = of("webhook-signature")

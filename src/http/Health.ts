@@ -11,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
-/** Whether the service accepts work, and if not, why. */
+/** The state of the service: it accepts work, or the reason why it does not. */
 export type Readiness = "ready" | "restore_review" | "database_damaged" | typeof UnreadyReason.Type
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })

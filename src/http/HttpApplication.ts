@@ -52,8 +52,8 @@ export type HttpServices =
   | Exclude<Needs, HttpRouter.HttpRouter | Marker>
   | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
 
-// How many services a request adds before they are copied into one map. The routes hold more than a hundred, and a
-// request adds about twenty: with the default of 8, each request copied all of them several times.
+// Number of services that a request adds before they are copied into one map. The routes hold more than a hundred, and a request
+// adds about twenty: with the default of 8, each request copied all of them several times.
 const maxDepth = 32
 
 /** Query parameters that may contain a secret: a trace shows their names, never their values. */

@@ -236,7 +236,7 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
   return outgoing
 }
 
-/** Whether there is no body to read: the parser has stopped at the head. */
+/** Returns true if there is no body to read: the parser has stopped at the head. */
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 

@@ -122,8 +122,8 @@ const guardedBy = Effect.gen(function* () {
 })
 
 /**
- * What applies to every route, inside the API or not: a request id, the common headers, 404 and 405 in the envelope,
- * and an envelope for every failure.
+ * The rules for every route, inside the API or not: a request id, the common headers, 404 and 405 in the envelope, and an
+ * envelope for every failure.
  */
 export const perimeter = HttpRouter.use((router) =>
   Effect.flatMap(guardedBy, (guarded) => router.addGlobalMiddleware(guarded))

@@ -1,12 +1,16 @@
 import type { Turn } from "../http-kit/Exchange.ts"
 
-/** How long requests may be begun in one turn of the main thread. A request is begun until it first waits for something. */
+/**
+ * The time in one turn of the main thread during which requests may be begun. A request is begun until it first waits for
+ * something.
+ */
 const mostNanos = 20_000_000n
 
 /**
  * Begins requests as they arrive, but in one turn of the main thread only for a limited time: a thousand that arrive together
  * would keep it from everything else until the last of them had begun. Those that are left wait for later turns, and there one
- * request of each address begins after the other, so whoever sends many mostly waits for their own. `now` is a monotonic time in nanoseconds.
+ * request of each address begins after the other, so whoever sends many mostly waits for their own. `now` is a monotonic time in
+ * nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
   const waiting = new Map<string, Array<(turn: Turn) => void>>()

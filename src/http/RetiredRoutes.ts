@@ -4,7 +4,7 @@ import { errorResponse } from "../http-kit/ErrorResponse.ts"
 
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
 
-/** Whether a mutation has been retired for every record (specification, Projects and Capsules). */
+/** Returns true if a mutation has been retired for every record (specification, Projects and Capsules). */
 export const isRetired = (endpoint: string): boolean => retired.has(endpoint)
 
 /** 405 in the envelope, with the methods that the path supports. */

@@ -18,7 +18,7 @@ export interface RequestHead {
   readonly url: string
 }
 
-/** What a server can do with the connection of one request. */
+/** The actions of a server on the connection of one request. */
 export interface Connection {
   readonly remoteAddress: string | undefined
   /** Drops the connection after this long without a byte. */
@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly address: ListenAddress
   /** Longest time without a byte while a request is arriving, or between two requests. */
   readonly idleSeconds: number
-  /** How long a subscriber has to answer a ping. */
+  /** Number of seconds in which a subscriber must answer a ping. */
   readonly socketIdleSeconds: number
   /** Returns nothing if the connection was upgraded. The request may only be built once its head has been checked. */
   readonly answer: (
@@ -51,5 +51,5 @@ export interface Server {
   readonly stop: (force: boolean) => Promise<void>
 }
 
-/** What the listener needs from a runtime's HTTP server. Rejects when it cannot listen on the address. */
+/** The function that the listener needs from a runtime's HTTP server. Rejects when it cannot listen on the address. */
 export type StartServer = (options: ServerOptions) => Promise<Server>

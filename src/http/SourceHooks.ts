@@ -13,7 +13,7 @@ import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /** Forges send payloads of up to 25 MB. */
 export const mostDeliveryBytes = 25 * 1024 * 1024
-/** How many deliveries to one Source may arrive at the same time. */
+/** Number of deliveries to one Source that may arrive at the same time. */
 export const mostDeliveries = 8
 
 const busy = new ApiError({

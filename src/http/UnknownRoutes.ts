@@ -36,8 +36,8 @@ let made: ReturnType<typeof knownRoutes> | undefined
 const ofPrograms = /^\/(?:api|auth|oauth|hooks|agent|internal|\.well-known)\//
 
 /**
- * Whether the path has a slash at its end, or two in a row. The router would take the empty segment for a parameter, and the
- * route of that parameter would refuse it for a reason that has nothing to do with the slash.
+ * Returns true if the path has a slash at its end, or two in a row. The router would take the empty segment for a parameter, and
+ * the route of that parameter would refuse it for a reason that has nothing to do with the slash.
  */
 export const hasEmptySegment = (url: string): boolean => {
   if (!ofPrograms.test(url)) return false
@@ -58,7 +58,7 @@ const notFoundError = new ApiError({
   message: "There is no such route. The routes are listed at /openapi.json."
 })
 
-/** Whether a request failed because no route matched it. */
+/** Returns true if a request failed because no route matched it. */
 export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
   cause.reasons.some(
     (reason) =>

@@ -22,8 +22,8 @@ export const programs = {
 } as const
 
 /**
- * What a compiled binary leaves out, spelt as in the imports: code for work that a source checkout does at runtime and whose
- * result a binary already contains, and code that only runtimes other than Bun need.
+ * The modules that a compiled binary omits, spelt as in the imports: code for work that a source checkout does at runtime and
+ * whose result a binary already contains, and code that only runtimes other than Bun need.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 

@@ -19,6 +19,6 @@ export const telemetry = (options: {
       }).pipe(
         Layer.provide(FetchHttpClient.layer),
         Layer.merge(everyParameter),
-        // Whatever the surrounding program does with spans of its own.
+        // Enabled regardless of the surrounding program's own spans.
         Layer.merge(Layer.succeed(References.TracerEnabled, true))
       )

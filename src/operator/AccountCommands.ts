@@ -40,7 +40,7 @@ export interface IssuedLink {
   readonly expiresAt: string
   /** Public origin of the server that issued it, if a server did. */
   readonly origin?: string | undefined
-  /** Whether an e-mail to the person is on its way. */
+  /** True if an e-mail to the person is on its way. */
   readonly mailed?: boolean | undefined
 }
 

@@ -21,7 +21,7 @@ export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
 /**
- * Who operates the installation, besides those with access to its data folder. Changes leave an audit event
+ * The people who operate the installation, besides people with access to its data folder. Changes leave an audit event
  * `operator.command`.
  */
 export class GrantCommands extends Context.Service<

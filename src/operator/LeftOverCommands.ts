@@ -33,7 +33,7 @@ export const DownloadedState = Schema.Struct({
 })
 export type DownloadedState = typeof DownloadedState.Type
 
-/** What an operator can do about states left behind by applies and not accepted by their settlements. */
+/** The commands for states that applies left behind and that their settlements did not accept. */
 export class LeftOverCommands extends Context.Service<
   LeftOverCommands,
   {

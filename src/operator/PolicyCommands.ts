@@ -13,7 +13,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
 import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
-/** What a reload changed. Digests are `sha256:` over the file; `changed` lists the parts that changed. */
+/** The result of a reload. Digests are `sha256:` over the file; `changed` lists the parts that changed. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,

@@ -48,7 +48,7 @@ export const AgentChange = Schema.Struct({
 })
 export type AgentChange = typeof AgentChange.Type
 
-/** What an operator can do with pools and agents. Each change leaves an audit event `operator.command`. */
+/** The commands for pools and agents. Each change leaves an audit event `operator.command`. */
 export class PoolCommands extends Context.Service<
   PoolCommands,
   {

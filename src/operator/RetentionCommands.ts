@@ -10,7 +10,9 @@ import { RetainedKindName } from "../../schema/records/Retention.ts"
 
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
-/** What is removed of one kind in one Workspace. Audit events without a Workspace belong to the installation and its accounts. */
+/**
+ * The removed records of one kind in one Workspace. Audit events without a Workspace belong to the installation and its accounts.
+ */
 const Removed = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("logs"),
@@ -35,18 +37,18 @@ const Removed = Schema.Union([
 ])
 type Removed = typeof Removed.Type
 
-/** What is removed, and what is kept although its retention period is over. */
+/** The records that are removed, and the records that are kept although their retention period is over. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
   kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: KeepReason, records: Schema.Int }))
 })
 export type RetentionReport = typeof RetentionReport.Type
 
-/** What an operator can do about records past the server's retention periods. */
+/** The commands for records past the server's retention periods. */
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** What would be removed now, and why the rest is kept. */
+    /** The records that would be removed now, and the reasons why the other records are kept. */
     readonly survey: Effect.Effect<RetentionReport>
     /** Removes it at once, with audit events, instead of in the background. */
     readonly prune: Effect.Effect<RetentionReport>

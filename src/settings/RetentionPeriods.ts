@@ -3,7 +3,7 @@ import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
 import { RetentionSettings } from "../../actors/ledger/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** How long records that nothing needs are kept, under these settings. */
+/** The retention periods of records that nothing needs, under these settings. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionSettings, {

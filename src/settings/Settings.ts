@@ -231,7 +231,10 @@ const environmentOf = (name: string) => definitions.find(([known]) => known === 
 const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
-/** Whether people beyond this machine reach the server without TLS: their passwords and sessions are then readable in transit. */
+/**
+ * Returns true if people beyond this machine reach the server without TLS: their passwords and sessions are then readable in
+ * transit.
+ */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
   !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true
 
@@ -272,7 +275,7 @@ const isShared = (issuer: string): boolean => {
   return sharedHosts.has(hostname) || (entraHosts.has(hostname) && sharedTenants.has(tenant))
 }
 
-/** Why the configured kind of trust does not suit the upstream provider; `undefined` when it does. */
+/** The reason why the configured kind of trust does not suit the upstream provider; `undefined` when it does. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
   upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."

@@ -5,7 +5,7 @@ import { AuthorityChanges, untilRefused } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
-/** How often a live subscription checks whether its authority has expired; revocations are noticed as they commit. */
+/** Time between two checks of a live subscription for expired authority; revocations are noticed as they commit. */
 export const RecheckInterval = Context.Reference<Duration.Input>("svc/src/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })

@@ -2,7 +2,7 @@ import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet,
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
-/** What a socket must be able to do, in its server's terms. */
+/** The functions that a socket must have, in its server's terms. */
 export interface SocketSink {
   /** Number of bytes sent; -1 if the socket is buffering (wait for its drain), 0 if it is gone. */
   readonly send: (text: string) => number
@@ -16,7 +16,7 @@ export interface SocketSession {
   readonly closed: () => void
 }
 
-/** How long a subscriber may go without reading before it is cut off; it resumes from the last frame it read. */
+/** The time that a subscriber may go without reading before it is cut off; it resumes from the last frame it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/src/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })

@@ -37,7 +37,7 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** What a test has in addition to the control plane itself. */
+/** The parts of a test in addition to the control plane itself. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {

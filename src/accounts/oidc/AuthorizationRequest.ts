@@ -28,7 +28,7 @@ const maxState = 4096
 const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
-/** Where the response to an authorization request is sent, once that is known to be safe. */
+/** The address that receives the response to an authorization request, once the address is known to be safe. */
 export interface ResponseTarget {
   readonly client: Client
   readonly redirectUri: string

@@ -23,8 +23,8 @@ const answerAddress = (
 }
 
 /**
- * Where the client receives its code, together with the issuer, so that a client of several issuers cannot confuse them (RFC
- * 9207).
+ * The address at which the client receives its code, together with the issuer, so that a client of several issuers cannot confuse
+ * them (RFC 9207).
  */
 export const codeAddress = (issuer: string, target: Target, code: string) => answerAddress(issuer, target, { code })
 

@@ -41,7 +41,8 @@ const form = "consent"
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
- * Whether the current session is sufficient for this request. If the client wants no page shown, fails with its error instead.
+ * Checks whether the current session is sufficient for this request. If the client wants no page shown, fails with its error
+ * instead.
  */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor
@@ -63,7 +64,7 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
   return identified
 })
 
-/** Whether to ask the person: for anything new, on request, and always for clients that cannot be told apart. */
+/** Decides whether to ask the person: for anything new, on request, and always for clients that cannot be told apart. */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
   if (prompts.has("consent") || prompts.has("select_account")) return true
@@ -114,7 +115,7 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
   return request
 })
 
-/** What the page showed: the answer is for the Workspace shown there, even if another one would apply by now. */
+/** The Workspace that the page showed: the answer applies to this Workspace, even if another Workspace would apply by now. */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
 
@@ -214,7 +215,7 @@ const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
   })
 })
 
-/** How the browser gets to the client's address: through a redirect, or, after a form, through one of our pages. */
+/** The way to the client's address: a redirect, or, after a form, one of our pages. */
 type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
 
 const refused = (leave: Leave) =>

@@ -76,8 +76,9 @@ export const authenticatedClient = Effect.fn("authenticatedClient")(function* (p
 })
 
 /**
- * Who may introspect: a confidential client, or the resource server of a Capsule with the secret that was generated for it, while
- * the Capsule's identity is valid. Fails with `invalid_client`, or `unauthorized_client` for a public client.
+ * Authenticates a client that may introspect: a confidential client, or the resource server of a Capsule with the secret that was
+ * generated for it, while the Capsule's identity is valid. Fails with `invalid_client`, or `unauthorized_client` for a public
+ * client.
  */
 export const introspectingClient = Effect.fn("introspectingClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)

@@ -20,7 +20,7 @@ export const permissionList = (language: Language, permissions: ReadonlyArray<st
   return html`<ul>${permissions.map((scope) => html`<li>${words.scopes[scope] ?? words.otherScope(scope)}</li>`)}</ul>`
 }
 
-/** Who is signed in, and in which Workspace they would act. */
+/** The person who is signed in, and the Workspace in which the person would act. */
 export const identityList = (
   language: Language,
   email: string,

@@ -103,7 +103,7 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
   return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
 })
 
-/** What the page showed: the answer is for the Workspace shown there, even if another one would apply by now. */
+/** The Workspace that the page showed: the answer applies to this Workspace, even if another Workspace would apply by now. */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
   `${userCode} ${workspaceId ?? ""}`
 

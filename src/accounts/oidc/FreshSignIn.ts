@@ -23,7 +23,7 @@ export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: P
   return seeOther(`${issuer}/sign-in?return=${encodeURIComponent(`${path}?${query}`)}`)
 })
 
-/** When the person was last sent to sign in for exactly this request, in milliseconds since 1970. */
+/** The time at which the person was last sent to sign in for exactly this request, in milliseconds since 1970. */
 export const sentToSignInAt = Effect.fnUntraced(function* (parameters: Parameters) {
   const vault = yield* Vault
   const [text = "", digest = ""] = parameters.get(marker)?.split(".") ?? []

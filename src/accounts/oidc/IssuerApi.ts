@@ -107,7 +107,7 @@ export class IssuerApi extends describedGroup("issuer", "The OpenID issuer, for 
 const decision = form(decisionParameters)
 const decided = "For the form of the page before it. Its token binds the answer to what the page showed."
 
-/** Where a person decides: pages and redirects, for browsers. */
+/** The pages and redirects for browsers, on which a person decides. */
 export class IssuerPagesApi extends describedGroup("issuerPages", "The OpenID issuer, in a browser.").add(
   HttpApiEndpoint.get("authorize", "/oauth/authorize", {
     query: authorizationParameters,

@@ -10,7 +10,7 @@ import { oidcServices } from "./OidcServices.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
 
 type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
-/** What the HTTP face provides to all of its routes. */
+/** The services that the HTTP server provides to all of its routes. */
 type HandlerServices = AttemptLimits | HttpSettings
 
 /** The routes of this process's issuer, ready to be mounted. */

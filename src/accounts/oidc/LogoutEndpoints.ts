@@ -29,7 +29,7 @@ const form = "logout"
 /** A request to close the session, and what it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** Where the browser goes afterwards: an address registered by a client that the request proved or named. */
+  /** The address that the browser opens afterwards: an address registered by a client that the request proved or named. */
   readonly returnTo: string | undefined
 }
 

@@ -9,7 +9,7 @@ export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_descript
   identifier: "OAuthRefusal"
 })
 
-/** How the endpoints for clients refuse requests; earlier refusals use the envelope. */
+/** The refusals of the endpoints for clients; earlier refusals use the envelope. */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
   ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))

@@ -12,7 +12,7 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** What an ID token or UserInfo states about a person. Each part is absent unless it has the expected shape. */
+/** The data about a person in an ID token or in UserInfo. Each part is absent unless it has the expected shape. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
 // Subjects are compared exactly (OpenID Connect Core, 2); a provider that sends everybody the same one identifies nobody.
@@ -45,7 +45,7 @@ export const profileClaims = (
   groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
 })
 
-/** What UserInfo adds to the ID token. The ID token takes precedence. */
+/** Adds the data of UserInfo to the data of the ID token. The ID token takes precedence. */
 export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
   verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
   claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,

@@ -30,7 +30,7 @@ export interface UpstreamSettings {
   readonly clientSecret: Redacted.Redacted
   /** Its display name. */
   readonly name: string
-  /** How its identities are recognised. */
+  /** The kind of trust, which decides how identities of the provider are recognised. */
   readonly trust: UpstreamTrust
   /** The requested scopes, including `openid`. */
   readonly scopes: string
@@ -177,8 +177,8 @@ export class UpstreamProvider extends Context.Service<
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Where the browser goes to sign in; with `fresh`, the provider must prompt the person even if it remembers them. Fails with
-     * `unreachable`.
+     * The address at which the browser signs in; with `fresh`, the provider must prompt the person even if the person still
+     * has a session there. Fails with `unreachable`.
      */
     readonly authorizationUrl: (
       proof: UpstreamProof,

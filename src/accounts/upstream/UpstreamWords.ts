@@ -1,7 +1,7 @@
 import type { UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { Language } from "../oidc/PageWords.ts"
 
-/** What happened, and what the person can do about it. `name` is the provider's. */
+/** The text about the event and about the person's next step. `name` is the provider's. */
 export interface RefusalWords {
   readonly what: (name: string) => string
   readonly next: (name: string) => string

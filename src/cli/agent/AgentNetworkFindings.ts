@@ -86,7 +86,7 @@ const statusOf = Effect.fnUntraced(function* (server: string) {
   return status
 })
 
-/** Whether the server responds like one that has agents. Its own refusals are responses too. */
+/** Checks whether the server responds like a server with agents. Its own refusals are responses too. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)

@@ -9,7 +9,7 @@ const days = (millis: number): string => {
 }
 
 /**
- * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent starts to
+ * The age of an agent's keys. Keys more than a day past their lifetime should have been replaced: a running agent starts to
  * replace them when its next session begins.
  */
 export const keyAge = (

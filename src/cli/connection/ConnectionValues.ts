@@ -7,9 +7,7 @@ import { anyNumber } from "../ValueFlags.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-/**
- * Where the values of a Connection come from. They are never arguments, because other users of the machine can read arguments.
- */
+/** The flags for the values of a Connection. They are never arguments, because other users of the machine can read arguments. */
 export const valueFlags = {
   env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
   values: Flag.optional(

@@ -7,7 +7,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
-/** Whether the snapshots and builds that existing Capsules need are present. `svc doctor` reads each of them in full. */
+/** Checks whether the snapshots and builds that existing Capsules need are present. `svc doctor` reads each of them in full. */
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

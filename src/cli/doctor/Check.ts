@@ -1,21 +1,25 @@
 import type { Finding } from "./DoctorReport.ts"
 
-/** Who runs the checks: `svc doctor`, or a server that is starting while people wait for it. */
+/** The caller of the checks: `svc doctor`, or a server that is starting while people wait for it. */
 export type CheckCaller = "doctor" | "start"
 
-/** What an operator needs to know about a check. */
+/** The properties of a check that an operator needs to know. */
 export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
   /**
-   * When startup runs the check: `before` anything is opened; while `opening` what is checked, in the code that opens it; once it
-   * is `ready`; or `never`.
+   * The time at which startup runs the check: `before` anything is opened; `opening`, in the code that opens the checked part;
+   * once the server is `ready`; or `never`.
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
   /**
-   * Whether an error prevents a server from starting, or is only logged, since stopping would do more harm to Runs in progress.
+   * The effect of an error: it prevents a server from starting, or is only logged, because stopping would do more harm to Runs in
+   * progress.
    */
   readonly onError: "refuses" | "warns"
-  /** What startup leaves out compared with `svc doctor`, or why it omits the check. Absent if both do the same. */
+  /**
+   * The part that startup omits compared with `svc doctor`, or the reason why it omits the whole check. Absent if both do the
+   * same.
+   */
   readonly less?: string
 }

@@ -28,7 +28,7 @@ const newestRecord = Effect.fnUntraced(
   (effect) => Effect.catchCause(effect, () => Effect.succeedNone)
 )
 
-/** Whether the clock can be right: later than this release, and not earlier than what has already been recorded. */
+/** Checks whether the clock can be right: later than this release, and not earlier than what has already been recorded. */
 export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
   const now = yield* Clock.currentTimeMillis
   const present = new Date(now).toISOString()

@@ -4,7 +4,7 @@ import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/SandboxStatus.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-/* What a Run may use and reach, on the control plane and on an agent. */
+/* The resources that a Run may use and reach, on the control plane and on an agent. */
 
 /** Levels at which a Run has in-memory file systems; at the others it has its own folder instead of `/tmp`. */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"

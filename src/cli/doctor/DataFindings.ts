@@ -20,7 +20,7 @@ const isWritable = (folder: string) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Whether a server with this user's permissions can work in the folder, and what its first startup would create. */
+/** Checks whether a server with this user's permissions can work in the folder, and what its first startup would create. */
 export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFolderLook): Effect.fn.Return<Finding> {
   const { kind, mode, network, owner, path, standing } = look
   const error = (message: string, remedy: string): Finding => ({ check: "folder", status: "error", message, remedy })
@@ -58,7 +58,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       }
 })
 
-/** Which process holds the lock on the folder: a fact, not a fault. */
+/** Reports the process that holds the lock on the folder: a fact, not a fault. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -128,7 +128,7 @@ export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, f
   return { whole, keys: Option.match(whole, { onNone: () => [], onSome: ({ keys }) => keys }) }
 })
 
-/** Whether these settings contain the master keys that the database needs. No key is created. */
+/** Checks whether these settings contain the master keys that the database needs. No key is created. */
 export const vaultFinding = Effect.fn("vaultFinding")(function* (
   settings: Settings,
   folder: string,

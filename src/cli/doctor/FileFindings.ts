@@ -7,7 +7,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** What a server opens in its data folder, and the permissions that it needs. A master key may be read-only. */
+/** The files that a server opens in its data folder, and the permissions that it needs. A master key may be read-only. */
 const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
   [databaseName, R_OK | W_OK],
   [`${databaseName}-wal`, R_OK | W_OK],
@@ -36,7 +36,7 @@ const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Whether the server's user can open everything in the data folder, e.g. after root has run a command there. */
+/** Checks whether the server's user can open everything in the data folder, e.g. after root has run a command there. */
 export const filesFinding = Effect.fn("filesFinding")(function* (
   look: DataFolderLook
 ): Effect.fn.Return<ReadonlyArray<Finding>, never, Path.Path> {

@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** What both the doctor and startup check before anything is opened. */
+/** Checks of both the doctor and startup, before anything is opened. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",
@@ -62,5 +62,5 @@ export const folderFindings = Effect.fn("folderFindings")(function* (folder: Dat
   return found.flat()
 })
 
-/** Whether it makes a server refuse to start. */
+/** Returns true if it makes a server refuse to start. */
 export const isRefused = ({ onError, status }: FolderFinding): boolean => status === "error" && onError === "refuses"

@@ -38,7 +38,7 @@ export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(functi
   return created
 })
 
-/** Whether folder, database and settings belong to one installation. */
+/** Checks whether folder, database and settings belong to one installation. */
 export const installationFinding = Effect.fn("installationFinding")(function* (
   folder: string,
   expected: string | undefined
@@ -73,7 +73,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Whether every sealed value can be opened where it is stored. */
+/** Checks whether every sealed value can be opened where it is stored. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

@@ -18,7 +18,7 @@ interface MachineCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** What both the doctor and startup check besides the data. The tool and the sandbox come from the context. */
+/** Checks of both the doctor and startup, besides the data. The tool and the sandbox come from the context. */
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",

@@ -20,7 +20,7 @@ const origins = {
   path: "found on PATH"
 } as const satisfies Record<ToolOrigin, string>
 
-/** Which tool executes Runs, and where it comes from. */
+/** Describes the tool that executes Runs, and its origin. */
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
@@ -70,7 +70,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** How people reach the server: without TLS beyond this machine, everything they send can be read in transit. */
+/** Checks the transport: without TLS beyond this machine, everything that people send can be read in transit. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {
@@ -85,7 +85,7 @@ export const transportFinding = (settings: Settings): Finding =>
         message: settings.baseUrl?.startsWith("https:") === true ? "https, by a proxy in front" : "loopback only"
       }
 
-/** How Runs share this machine. */
+/** Reports the limits by which Runs share this machine. */
 export const queueFinding = (settings: Settings): Finding => {
   const limits = queueLimits(settings)
   return {

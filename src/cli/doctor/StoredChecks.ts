@@ -22,7 +22,7 @@ interface StoredSubject {
   /** The data folder, by its real path. */
   readonly folder: string
   readonly caller: CheckCaller
-  /** Whether another process serves the folder. */
+  /** True if another process serves the folder. */
   readonly isServed: boolean
 }
 
@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** What both the doctor and startup check in the database, without changing it. */
+/** Checks of the database by both the doctor and startup, without changing it. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",

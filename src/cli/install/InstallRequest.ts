@@ -15,7 +15,10 @@ const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
 const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
 
-/** Which module becomes which Capsule. Values are never arguments, because other users of the machine can read arguments. */
+/**
+ * Flags for the module and the Capsule to install. Values are never arguments, because other users of the machine can read
+ * arguments.
+ */
 export const installFlags = {
   ref: text("ref", "Branch, tag or commit", "ref").pipe(Flag.withDefault("HEAD")),
   module: text("module", "Path of the module in the repository", "path").pipe(Flag.withDefault(".")),

@@ -86,7 +86,7 @@ const toLogin = Effect.fnUntraced(function* (tokens: Tokens) {
   return login
 })
 
-/** What the person has to do in a browser. */
+/** The steps that the person takes in a browser. */
 export interface DevicePrompt {
   readonly address: string
   readonly code: string

@@ -26,7 +26,7 @@ const isReviewed = ({ planRunId, type }: ListedRun) => isPlan(type) && planRunId
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** What the person at the terminal acknowledges with the approval. */
+/** The uncertainties that the person at the terminal acknowledges with the approval. */
 type Uncertain = NonNullable<RunApprovals["uncertain"]>
 
 /** Prompts the person at the terminal. Removals, restores and plans over uncertain ground are confirmed by name. */
@@ -60,7 +60,8 @@ interface Named {
 }
 
 /**
- * What was reviewed and is acknowledged: given on the command line, or taken from the plan that is shown and confirmed here.
+ * The plan that was reviewed and is acknowledged: given on the command line, or taken from the plan that is shown and confirmed
+ * here.
  */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, digest, json }: Named) {
   if (Option.isSome(digest)) return { planDigest: digest.value, acknowledged: acknowledge }

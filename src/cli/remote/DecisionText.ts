@@ -20,7 +20,7 @@ const decisionLine = (
   return `${what} by ${subject ?? "svc"}${when}${reason === undefined ? "." : `: ${terminalText(reason)}`}`
 }
 
-/** Who approved, ended or asked to stop a Run, when and why. */
+/** The people who approved, ended or stopped a Run, with the time and the reason. */
 export const decisionLines = ({
   approvalComment,
   approvedAt,

@@ -19,7 +19,7 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** Whether this is the response for an unknown route; the response for a missing record names the record. */
+/** Returns true if this is the response for an unknown route; the response for a missing record names the record. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 

@@ -9,7 +9,7 @@ import { RemoteFailed } from "./RemoteFailed.ts"
 /** Statuses with which a reverse proxy answers for a server that it cannot reach. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Whether the server is restarting or cannot be reached for the moment. It refused nothing. */
+/** Returns true if the server is restarting or cannot be reached for the moment. It refused nothing. */
 export const isAway = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === "verification_unavailable" || error.code === "rate_limited"
   if (!HttpClientError.isHttpClientError(error)) return false

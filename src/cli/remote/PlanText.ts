@@ -109,7 +109,10 @@ const publications: Readonly<Record<NonNullable<OutputChange["publication"]>["re
   holds_secret: "it repeats a secret"
 }
 
-/** Whether the apply publishes or withdraws an Output, and which secret keeps it private, whatever the module declares. */
+/**
+ * The note that the apply publishes or withdraws an Output, and the secret that keeps the Output private regardless of the
+ * module's declaration.
+ */
 const outputNote = ({ origins = [], publication, reason }: OutputChange, paint: Paint): string => {
   const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
   const notes = [
@@ -142,7 +145,7 @@ interface CountWords {
   readonly none: string
 }
 
-/** What a plan would do, and what its apply has done. */
+/** The verb forms for the changes of a plan, and for the changes that its apply has made. */
 const tenses = {
   planned: {
     words: {
@@ -217,7 +220,7 @@ const newerLine = ({ newerCommit: newer }: Run, paint: Paint): ReadonlyArray<str
         )
       ]
 
-/** How the module is isolated during a plan and its apply. */
+/** The isolation of the module during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
     ...(isolation === undefined
@@ -259,7 +262,10 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
     ...(detail ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`  ${terminalText(line)}`]))
   ])
 
-/** A plan in the form shown for review: what it may not know of, then the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
+/**
+ * A plan in the form shown for review: what it may not know of, then the riskiest changes first, then minor ones, then Outputs,
+ * counts and the digest.
+ */
 export const planText = (run: Run, title: string, paint: Paint): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")

@@ -1,7 +1,7 @@
 import { Console, Context, Effect } from "effect"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 
-/** Whether `--quiet` is set. */
+/** True if `--quiet` is set. */
 export const Quiet = Context.Reference("svc/src/cli/remote/Quiet", { defaultValue: () => false })
 
 /**

@@ -57,7 +57,7 @@ export const idempotencyKeyFlag = named(
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** How long a command waits; without a limit if omitted. */
+/** The time that a command waits; without a limit if omitted. */
 export const waitTimeoutFlag = Flag.optional(
   Flag.String("wait-timeout").pipe(
     Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on"),

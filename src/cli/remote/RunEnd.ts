@@ -14,7 +14,7 @@ import { Remote } from "./Remote.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Whether the Run will make no further progress automatically. */
+/** Returns true if the Run will make no further progress automatically. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -52,7 +52,7 @@ const phasesOf = (run: Run) =>
 
 export interface LogReading {
   readonly after: number
-  /** Whether to keep printing new lines until the Run stops executing. */
+  /** True to keep printing new lines until the Run stops executing. */
   readonly follow: boolean
   readonly json: boolean
 }

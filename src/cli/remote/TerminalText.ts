@@ -10,7 +10,7 @@ const controls = /[^\P{Cc}\t]/gu
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
 
-/** Whether a person typed the name, as it is stored or as the terminal shows it. */
+/** Returns true if a person typed the name, as it is stored or as the terminal shows it. */
 export const isTypedName = (typed: string, name: string): boolean => [name, terminalText(name)].includes(typed.trim())
 
 type Style = "bold" | "faint" | "underline" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan"

@@ -3,7 +3,7 @@ import { isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { FileValue } from "./VariableFile.ts"
 
-/** What a module declares about the type of an input. */
+/** The type that a module declares for an input. */
 export type DeclaredType = Pick<DeclaredVariable, "type" | "typeExpression">
 
 const numberParts = /^([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
@@ -82,8 +82,8 @@ export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Re
 }
 
 /**
- * Whether the tool takes a value on the command line as a plain text: for inputs of a primitive type, and for those that declare
- * none. All other values are in the tool's syntax.
+ * Returns true if the tool takes a value on the command line as a plain text: for inputs of a primitive type, and for those that
+ * declare none. All other values are in the tool's syntax.
  */
 export const isTakenAsText = ({ type, typeExpression }: DeclaredType): boolean =>
   type !== "json" || typeExpression === undefined

@@ -213,7 +213,7 @@ class Reader {
     }
   }
 
-  /** A sign that would begin a template, or a doubled sign, which stands for itself. */
+  /** A sign that would begin a template, or a doubled sign, which means the sign itself. */
   #sign(): string | undefined {
     for (const sign of ["$", "%"]) {
       if (this.#take(`${sign}${sign}{`)) return `${sign}{`

@@ -114,7 +114,10 @@ const typedAs = Effect.fnUntraced(function* (
     : yield* refused(`${flag}: ${name}: ${typed.failure}.`)
 })
 
-/** What a configuration plan sets and removes. A variable set several times has the last value; files count before arguments. */
+/**
+ * The variables that a configuration plan sets and removes. A variable set several times has the last value; files count before
+ * arguments.
+ */
 export const variablePatch = Effect.fn("variablePatch")(function* (
   { files, unset, variables }: VariableFlags,
   declared: ReadonlyArray<DeclaredVariable>

@@ -14,7 +14,7 @@ export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("Revisi
 }) {}
 
 export interface RevisionPlansShape {
-  /** Prepares a plan for a Capsule at another ref. What the Capsule follows does not change until the apply. */
+  /** Prepares a plan for a Capsule at another ref. The ref that the Capsule follows does not change until the apply. */
   readonly create: (capsuleId: string, request: { readonly ref: string }, once?: Once) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>
   /** The revision as it is now, and again after each step, until it is reviewable or has failed. */

@@ -26,7 +26,7 @@ export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 /** The Run that was reviewed: its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Plain<Pick<Run, "id" | "planDigest">>
 
-/** Whether the Run will make no further progress automatically. */
+/** Returns true if the Run will make no further progress automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 interface ApprovalOptions {

@@ -18,7 +18,7 @@ export interface WorkspacesShape {
   readonly update: (id: string, change: PayloadOf<"workspaces", "update">) => Answer<Workspace>
   readonly projects: (id: string) => Items<Project>
   readonly createProject: (id: string, request: PayloadOf<"workspaces", "createProject">) => Answer<Project>
-  /** Who did what to which record, newest first. */
+  /** The actions of people on records, newest first. */
   readonly activity: (id: string, filter?: ActivityFilter) => Items<AuditEvent>
 }
 

@@ -3,7 +3,7 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** Whether the address contained a secret, which has been removed from the address bar. */
+/** Returns true if the address contained a secret, which has been removed from the address bar. */
 const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
   if (pathname !== addressPath || hash === "") return false

@@ -15,7 +15,7 @@ export interface RequestOptions {
   readonly keepOn401?: boolean
 }
 
-/** Where to return to after sign-in: this page, its query and its fragment. */
+/** The address to open after sign-in: this page, its query and its fragment. */
 export const signInUrl = (location: {
   readonly pathname: string
   readonly search: string

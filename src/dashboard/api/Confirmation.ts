@@ -30,5 +30,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Whether a request is waiting for a confirmation. */
+/** Returns true if a request is waiting for a confirmation. */
 export const useConfirmationWanted = (): boolean => useSyncExternalStore(subscribe, () => waiting.length > 0)

@@ -1,5 +1,5 @@
-// What the API declares, as types: paths, parameters, bodies and responses of the dashboard's requests are derived from it. Only
-// types are imported: no part of the server's runtime enters the bundle.
+// The declarations of the API, as types: paths, parameters, bodies and responses of the dashboard's requests are derived from
+// them. Only types are imported: no part of the server's runtime enters the bundle.
 
 import type { HttpApiGroup } from "effect/http-api"
 import type { SvcApi } from "../../../schema/api/SvcApi.ts"
@@ -19,7 +19,7 @@ export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier
   Extract<Operations[G], { readonly identifier: N }>
 >
 
-/** What is sent or returned: the encoded side of the codec. */
+/** The sent or returned value: the encoded side of the codec. */
 type Encoded<S> = [S] extends [never]
   ? never
   : S extends { readonly schema: { readonly Encoded: infer E } }

@@ -17,7 +17,7 @@ export class Fault extends Error {
     this.requestId = fields.requestId
   }
 
-  /** Whether an automatic retry is worthwhile: after a network failure, or from an overloaded or restarting server. */
+  /** Returns true if an automatic retry is worthwhile: after a network failure, or from an overloaded or restarting server. */
   get transient(): boolean {
     return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504
   }

@@ -1,5 +1,5 @@
 /**
- * The secret of a one-time link is the fragment of its address. The tab remembers it until the link is used, so it survives a
+ * The secret of a one-time link is the fragment of its address. The tab keeps it until the link is used, so it survives a
  * reload and a detour to the sign-in page, and never appears in a query, which servers log.
  */
 export const linkSecret = (key: string, hash: string): string | undefined => {

@@ -3,7 +3,9 @@ import { call } from "./Call.ts"
 import { dashboardNeeds } from "./Endpoints.ts"
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 
-/** What needs a person's attention, worst first. The first page is requested early, so it has no other query parameters. */
+/**
+ * The things that need a person's attention, worst first. The first page is requested early, so it has no other query parameters.
+ */
 export const needsQuery = (workspaceId: string) =>
   infiniteQueryOptions({
     queryKey: ["workspace", workspaceId, "needs"],

@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** What a plan and the apply before it have recorded never changes. */
+/** The records of a plan and the apply before it never change. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

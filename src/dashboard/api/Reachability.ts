@@ -7,7 +7,7 @@ const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** How long the last response is trusted for the next navigation. */
+/** The time for which the last response is trusted for the next navigation. */
 const freshMs = 10_000
 
 interface State {
@@ -35,7 +35,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** Whether the server can be reached, in a component. */
+/** Returns true if the server can be reached, in a component. */
 export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
 /** The server has responded, whatever the response. */
@@ -73,7 +73,7 @@ export const untilReachable = (): Promise<void> =>
     })
   })
 
-/** What a navigation has to wait for: nothing if the server has responded recently. */
+/** The response that a navigation has to wait for: nothing if the server has responded recently. */
 export const reachableForNavigation = async (): Promise<void> => {
   if (state.isReachable && Date.now() - state.answeredAt > freshMs) await probe()
   await untilReachable()

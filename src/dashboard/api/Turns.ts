@@ -1,4 +1,4 @@
-/** What scheduling turns needs from the browser. */
+/** The functions of the browser that scheduling needs. */
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number

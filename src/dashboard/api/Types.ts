@@ -152,11 +152,11 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** Whether the person has recently confirmed their identity, and how they can do so. */
+/** The state of the person's confirmation, and the ways to confirm. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean
-  /** Whether the password also needs a second-factor code. */
+  /** True if the password also needs a second-factor code. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }

@@ -11,7 +11,7 @@ import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
 
 const signOut = (failed: string): void => {
-  // Whatever the response, the next page asks the server who is signed in. If there is no response, there is no next page.
+  // The response does not matter: the next page asks the server who is signed in. If there is no response, there is no next page.
   void post("/auth/sign-out", {}, { keepOn401: true, signal: new AbortController().signal }).then(
     () => window.location.assign("/sign-in"),
     (error: unknown) => {

@@ -10,7 +10,7 @@ export type ActivityLine =
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Whether both are the same action by the same person. An action with a comment has its own line. */
+/** Returns true if both are the same action by the same person. An action with a comment has its own line. */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&

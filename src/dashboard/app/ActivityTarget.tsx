@@ -85,7 +85,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
   return name === undefined || name === id ? <code>{id}</code> : name
 }
 
-/** What was acted on, by name as long as the record exists. `run` is the event's Run, if the page has it. */
+/** The record that was changed, by name as long as the record exists. `run` is the event's Run, if the page has it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

@@ -2,7 +2,9 @@ import { Icon } from "../ui/Icon.tsx"
 import { Mark } from "../ui/Mark.tsx"
 import { navigation } from "./Navigation.ts"
 
-/** What is visible until the page's own code runs: the shape of every page, without words, rendered ahead of time into the HTML. */
+/**
+ * The first frame, until the page's own code runs: the shape of every page, without words, rendered ahead of time into the HTML.
+ */
 export const FirstFrame = () => (
   <div className="shell first-frame" aria-hidden="true">
     <div className="bar" />

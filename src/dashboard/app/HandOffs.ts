@@ -1,5 +1,5 @@
 // A flow started by another program ends at its return address, after an apply that may happen days after the link was opened.
-// The flow is remembered only here, in this browser: nobody else who views the same Run came from that program.
+// The flow is kept only in this browser: nobody else who views the same Run came from that program.
 
 /** The client that started a flow, and where it receives the result. */
 export interface HandOff {
@@ -69,5 +69,5 @@ export const endHandOff = (capsuleId: string, runId: string): void => {
   if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })
 }
 
-/** Whether an address is the promised one, with a payload appended. */
+/** Returns true if an address is the promised one, with a payload appended. */
 export const leadsTo = (location: string, { returnUri }: HandOff): boolean => location.startsWith(`${returnUri}?`)

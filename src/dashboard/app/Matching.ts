@@ -37,5 +37,5 @@ export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string):
 
 const id = /^(?:cap|src|conn|run|snap)_[a-z0-9]*$/
 
-/** Whether a string is the id of something in a Workspace, or the beginning of one. */
+/** Returns true if a string is the id of something in a Workspace, or the beginning of one. */
 export const looksLikeId = (text: string): boolean => id.test(text)

@@ -1,4 +1,4 @@
-/** The pages of a Workspace, in sidebar order. A page is left out if the server does not have its routes. */
+/** The pages of a Workspace, in sidebar order. A page is omitted if the server does not have its routes. */
 export const navigation = [
   { to: "/w/$workspace", word: "home", icon: "home" },
   { to: "/w/$workspace/capsules", word: "capsules", icon: "capsule" },

@@ -3,7 +3,7 @@
 
 const entered = new Map<string, string>()
 
-/** What a field contained before the script drew it. */
+/** The text that a field contained before the script drew the page. */
 export const enteredBefore = (field: string): string => entered.get(field) ?? ""
 
 /** Draws a page, keeping the current values and focus of the fields in its HTML. */

@@ -85,7 +85,7 @@ const useInvitation = (secret: string | undefined): Found => {
   return found
 }
 
-/** Goes to the sign-in page, without the secret in the address: the tab remembers it. */
+/** Goes to the sign-in page, without the secret in the address: the tab keeps it. */
 const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
@@ -172,7 +172,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
   )
 }
 
-/** Where an invitation leads, and the person's answer to it. */
+/** Shows the target of an invitation, and takes the person's answer to it. */
 export const Join = () => {
   const words = useWords(joinWords)
   // During prerendering there is no address yet.

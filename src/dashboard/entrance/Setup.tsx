@@ -149,7 +149,7 @@ const Opened = () => {
   )
 }
 
-/** The page of a setup link. When rendered ahead of time it has no link, and contains the form for browsers without scripts. */
+/** The page of a setup link. The prerendered page has no link, and contains the form for browsers without scripts. */
 export const Setup = () => {
   const words = useWords(setupWords)
   if (typeof window !== "undefined") return <Opened />

@@ -85,7 +85,7 @@ interface SetupFormProps {
   readonly onEnded?: () => void
 }
 
-/** How the holder of a setup link will sign in from now on and, for a first account, the person's details. */
+/** The form with the future sign-in method of the holder of a setup link and, for a first account, the person's details. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const entrance = useWords(entranceWords)
   const words = useWords(setupWords)

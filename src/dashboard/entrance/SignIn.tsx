@@ -17,7 +17,7 @@ const isCodeWanted = (error: unknown): boolean => error instanceof Fault && erro
 
 interface RefusalProps {
   readonly error: unknown
-  /** Whether a code has already been given. */
+  /** True if a code has already been given. */
   readonly again: boolean
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { request } from "../api/Client.ts"
 
-/** How people sign in to this server. */
+/** The sign-in methods of this server. */
 export interface SignInOffer {
   readonly password: boolean
   readonly passkeys: boolean
@@ -21,5 +21,5 @@ export const useSignInOffer = (): SignInOffer => {
   return offer
 }
 
-/** Where sign-in with the upstream provider begins, and where it returns to. */
+/** The address that begins sign-in with the upstream provider, and the address to return to. */
 export const upstreamStart = (returnTo: string): string => `/auth/upstream/start?return=${encodeURIComponent(returnTo)}`

@@ -35,7 +35,7 @@ export interface FormModel {
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
-/** What a person has entered, by variable name. Numbers and JSON are kept as entered until they are sent. */
+/** The values that a person has entered, by variable name. Numbers and JSON are kept as entered until they are sent. */
 export type Draft = Readonly<Record<string, string>>
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -105,7 +105,7 @@ export const changeableVariables = ({
   return variables.filter(({ name }) => inputs.get(name)?.origin !== "generic")
 }
 
-/** How many questions fit on a screen; optional ones without a label are folded only above this number. */
+/** Number of questions that fit on a screen; optional questions without a label are folded only above this number. */
 const fitsOneLook = 6
 
 /**
@@ -200,7 +200,7 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   }
 }
 
-/** What is wrong with an answer so far. An empty answer is wrong only once the form is submitted; no parser quotes a secret. */
+/** The problem of an answer so far. An empty answer is wrong only once the form is submitted; no parser quotes a secret. */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,
   typed: string

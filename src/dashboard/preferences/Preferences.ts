@@ -6,9 +6,9 @@ export interface Preferences {
   readonly theme: Theme
   /** Single-letter shortcuts; some people need to turn them off. */
   readonly letterKeys: boolean
-  /** Whether long log lines wrap. */
+  /** True if long log lines wrap. */
   readonly wrapLog: boolean
-  /** Whether this browser shows a notice when a Run that is open in it finishes or needs approval. */
+  /** True if this browser shows a notice when a Run that is open in it finishes or needs approval. */
   readonly runNotices: boolean
 }
 

@@ -8,9 +8,7 @@ export interface ReadmePlace {
   readonly folder: string
 }
 
-/**
- * Where a URL in a README points: an `https:` URL unchanged, a path to its file on a known forge. Anything else is not a link.
- */
+/** The target of a URL in a README: an `https:` URL unchanged, a path to its file on a known forge. Anything else is not a link. */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
   if (URL.canParse(address)) {
     const { href, password, protocol, username } = new URL(address)

@@ -30,7 +30,7 @@ export type ReadmeBlock =
 /** A README without active content: it contains no HTML, and none of its URLs are fetched. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** Whether the rest was cut off. */
+  /** True if the rest was cut off. */
   readonly isCut: boolean
 }
 

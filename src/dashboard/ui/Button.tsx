@@ -18,7 +18,7 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
   /**
-   * Whether the decision that the button sends is on its way: the button then shows that it is busy and ignores clicks, without
+   * True if the decision that the button sends is on its way: the button then shows that it is busy and ignores clicks, without
    * losing the focus as `disabled` would. A button with it is also off while the server cannot be reached.
    */
   readonly busy?: boolean

@@ -17,7 +17,7 @@ interface DecisionOptions<A, I> {
   readonly onSettled?: () => unknown
 }
 
-/** What a dialog that asks for a decision needs of it. */
+/** The parts of a decision that a dialog needs. */
 export interface Decision {
   readonly error: unknown
   readonly isPending: boolean
@@ -36,7 +36,7 @@ export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void =>
 
 const passedOn = new Set(["unanswered", "http_502", "http_504"])
 
-/** Whether the server may have carried out a decision although no answer confirms it. */
+/** Returns true if the server may have carried out a decision although no answer confirms it. */
 const isUncertain = (error: unknown): boolean => error instanceof Fault && passedOn.has(error.code)
 
 /**

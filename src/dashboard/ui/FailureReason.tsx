@@ -6,7 +6,7 @@ interface FailureReasonProps {
   readonly className?: string
 }
 
-/** Why something failed: in the reader's language if there is a message for it, and always in the server's own words. */
+/** The reason why something failed: in the reader's language if there is a message for it, and always in the server's own words. */
 export const FailureReason = ({ error, className }: FailureReasonProps) => {
   const language = useLanguage()
   if (error === undefined) return null

@@ -46,7 +46,7 @@ const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): stri
   return fault.message
 }
 
-/** What went wrong, in the server's words, with the request id that an operator can search for. */
+/** The failure, in the server's words, with the request id that an operator can search for. */
 export const FaultNotice = ({
   error,
   onRetry
@@ -78,7 +78,7 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** Whether this is all the page contains, so that its title is the page's title. */
+  /** True if this is all the page contains, so that its title is the page's title. */
   readonly whole?: boolean
 }
 

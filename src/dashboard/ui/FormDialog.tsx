@@ -12,7 +12,7 @@ interface FormDialogProps {
   readonly children: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
-  /** Whether there is still a choice to make that no field can require. */
+  /** True if there is still a choice to make that no field can require. */
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"

@@ -4,7 +4,7 @@ export interface Segment {
   readonly marked: boolean
 }
 
-/** What a fold counts: elements of a policy, members of an object, elements of a list, or lines of text. */
+/** The unit that a fold counts: elements of a policy, members of an object, elements of a list, or lines of text. */
 export type Unit = "statements" | "keys" | "items" | "lines"
 
 /** One line of a difference. Lines are numbered from 1, on each side where the line exists. */
@@ -30,14 +30,14 @@ export interface Highlight {
   readonly after: string | undefined
 }
 
-/** How the two sides were interpreted. */
+/** The interpretation of the two sides. */
 export type Reading = "json" | "base64" | "text" | "words"
 
 /** The difference between two values, ready to be drawn. */
 export interface Difference {
   readonly reading: Reading
   /**
-   * How much has changed, and in what unit: `changed` out of `total` elements that existed before or exist now; `added` and
+   * The number of changes, and its unit: `changed` out of `total` elements that existed before or exist now; `added` and
    * `removed` are included in `changed`.
    */
   readonly extent: {

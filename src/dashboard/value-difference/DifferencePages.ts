@@ -24,7 +24,7 @@ export interface DrawnPage {
 /** A difference with up to this many changed lines is drawn in full at once. */
 const drawnWhole = 200
 const drawnFirst = 50
-/** How many more lines each request adds. */
+/** Number of lines that each request adds. */
 export const linesOfPage = 1000
 
 /**

@@ -216,7 +216,7 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
-  /** Whether a path has been drawn: from then on, a change outside of any element needs its own. */
+  /** True if a path has been drawn: from then on, a change outside of any element needs its own. */
   let isLed = false
   const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
     lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))

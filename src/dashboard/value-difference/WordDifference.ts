@@ -1,7 +1,7 @@
 import { diffArrays } from "diff"
 import type { Segment } from "./Difference.ts"
 
-/** Identifiers, numbers and white space; every other character is a word by itself. */
+/** Identifiers, numbers and white space; every other character is a separate word. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
 /** Longer lines are compared as a whole: comparing their words would cost more than it is worth. */

@@ -6,7 +6,7 @@ export const dayOf = (at: string): string => {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-/** When a day begins locally, or the day `later` days after it; nothing for a field that is empty or incomplete. */
+/** The local start of a day, or of the day `later` days after it; nothing for a field that is empty or incomplete. */
 export const beginOfDay = (day: string, later = 0): string | undefined => {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day)
   if (parts === null) return undefined

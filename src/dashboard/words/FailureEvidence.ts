@@ -3,8 +3,8 @@ import type { Run } from "../api/Types.ts"
 type Ended = Pick<Run, "type" | "error">
 
 /**
- * Whether an apply failed in the ordinary way: the tool itself reported the failure, so what it did is known. Any other failure
- * leaves no evidence of its result.
+ * Returns true if an apply failed in the ordinary way: the tool itself reported the failure, so the result is known. Any other
+ * failure leaves no evidence of its result.
  */
 export const failedByTool = ({ error, type }: Ended): boolean =>
   (type === "apply" || type === "destroy_apply") && error?.code === "apply_failed"

@@ -1,6 +1,6 @@
 /**
- * Why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own message is in English and names what
- * is affected, so it is shown too; English readers need nothing else.
+ * The reason why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own message is in English and
+ * names what is affected, so it is shown too; English readers need nothing else.
  */
 const ja = {
   agent_lost:

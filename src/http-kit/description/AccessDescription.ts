@@ -28,7 +28,7 @@ type Requirement = Readonly<Partial<Record<keyof typeof securitySchemes, Readonl
 const session: Requirement = { session: [] }
 const bearer: Requirement = { bearer: [] }
 
-/** What an endpoint requires of its caller, as OpenAPI security requirements; any one of them suffices. */
+/** The credentials that an endpoint requires of its caller, as OpenAPI security requirements; any single requirement suffices. */
 export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
   switch (access.kind) {
     case "public":

@@ -195,7 +195,7 @@ const describedRecords = (schemas: JsonObject): JsonObject =>
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])
   )
 
-/** What operations refer to, and how credentials are presented. */
+/** Adds the parts that operations refer to, and the description of credentials. */
 export const withDocumentParts = (document: JsonObject): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
   const schemas = isObject(components["schemas"]) ? components["schemas"] : {}

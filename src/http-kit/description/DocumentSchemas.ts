@@ -6,7 +6,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const isNull = (schema: unknown) => isObject(schema) && schema["type"] === "null"
 
-/** Whether the schema is what the generator emits for an object without fields: anything but null. */
+/** Returns true if the schema is what the generator emits for an object without fields: anything but null. */
 const isEmptyObject = (schema: JsonObject) => Object.keys(schema).length === 1 && isNull(schema["not"])
 
 const emptyObject = { type: "object", additionalProperties: false }

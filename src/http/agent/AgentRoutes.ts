@@ -29,7 +29,7 @@ import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { Exchange } from "../../http-kit/Exchange.ts"
 import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 
-/** How often an agent renews its leases; also the longest a cancel takes to reach it. */
+/** Number of seconds between two renewals of an agent's leases; also the longest time before a cancel reaches the agent. */
 const renewSeconds = 1
 /** The size limit of a command's body: a batch of reports is the largest. */
 const mostCommandBytes = 4 * 1024 * 1024
@@ -44,7 +44,7 @@ const commandLimits: JsonLimits = {
 }
 
 const newline = 0x0a
-/** Agents send each message in a request of its own. */
+/** Agents send each message in a separate request. */
 const isOneMessage = (body: Uint8Array): boolean => {
   const end = body.indexOf(newline)
   return end === -1 || end === body.length - 1
@@ -229,7 +229,7 @@ const blobRoutes = HttpRouter.use(
           // The blobs named by the result are kept; a repeated part of one is acknowledged.
           (row.result !== null
             ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* carried.isStored(claim, kind, digest))
-            : // What an apply left may come after its end: that is what it is for.
+            : // The report of an apply's left-over state may arrive after the Run's end, because that is its purpose.
               kind === "left_over"
               ? row.kind === "apply"
               : isHeld)

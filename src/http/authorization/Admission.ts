@@ -66,7 +66,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** Whether the browser sent the credential automatically. */
+  /** True if the browser sent the credential automatically. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -196,11 +196,11 @@ export const admissions = Effect.gen(function* () {
 })
 
 /**
- * How the current request was admitted. A live stream outlives its request and checks again whether it may continue; a command
- * checks again in its transaction (`Readmission`).
+ * The credential and authority that admitted the current request. A live stream outlives its request and checks again whether it
+ * may continue; a command checks again in its transaction (`Readmission`).
  */
 export interface AdmittedShape {
-  /** The credential was a cookie, so a WebSocket needs an origin check of its own. */
+  /** The credential was a cookie, so a WebSocket needs its own origin check. */
   readonly ambient: boolean
   readonly recheck: Effect.Effect<void, ApiError>
 }

@@ -69,7 +69,7 @@ export const limitsUnavailable = new ApiError({
 
 /**
  * Confines a limited token to its Projects and environments on every route of a Workspace. A record outside every
- * Project is refused, so a new route is closed to limited tokens until its rule says otherwise.
+ * Project is refused, so a new route is closed to limited tokens until its rule opens it.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql

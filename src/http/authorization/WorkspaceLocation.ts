@@ -53,7 +53,7 @@ const WorkspaceIds = rowShape({ id: WorkspaceId })
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 
-/** What a team may grant, lowest first. */
+/** The roles that a team may grant, lowest first. */
 const grantedRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
 /** The Workspaces of the records found; `undefined` when there were none. */

@@ -104,8 +104,8 @@ export interface Attention {
 }
 
 /**
- * What needs a person's attention: first plans waiting for approval, then anything that prevents Sources from being read or Runs
- * from getting tokens, then what is broken, what is out of date, and what is about to expire.
+ * The things that need a person's attention: first plans waiting for approval, then anything that prevents Sources from being
+ * read or Runs from getting tokens, then broken, outdated and expiring things.
  */
 export const attentionOf = ({
   approvedPlans = [],

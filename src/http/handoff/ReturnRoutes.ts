@@ -17,7 +17,7 @@ import { HandoffApi, RedeemRequest, ReturnRequest } from "./HandoffApi.ts"
 const returnBody = authBody(ReturnRequest, "{runId, product, returnUri}")
 const redeemBody = authBody(RedeemRequest, "{setup_ticket}")
 
-/** Where the signed-in person's browser goes next. Only pages from this origin may ask. */
+/** The address that the signed-in person's browser opens next. Only pages from this origin may ask. */
 const complete = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { baseUrl } = yield* HttpSettings

@@ -39,7 +39,7 @@ const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request
   return HttpServerRequest.fromWeb(new Request(request.originalUrl, { method: request.method, headers, body: "{}" }))
 })
 
-/** Checks the limits of a body before it is decoded, and refuses query parameters that the route does not know. */
+/** Checks the limits of a body before it is decoded, and refuses query parameters that the route does not have. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const name = `${group.identifier}.${endpoint.identifier}`
   const limits = bodyLimitsOf(name)

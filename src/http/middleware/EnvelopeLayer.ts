@@ -6,7 +6,7 @@ import { errorResponse, failureResponse } from "../../http-kit/ErrorResponse.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
 import { landingPage, takesHtml } from "../LandingPage.ts"
 
-/** How a refusal appears on routes that people reach through a redirect. */
+/** The form of a refusal on routes that people reach through a redirect. */
 const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
   takesHtml(headers["accept"]) ? landingPage(headers["accept-language"]) : errorResponse
 )

@@ -72,8 +72,8 @@ const discoveryProse: GroupProse<typeof DiscoveryApi> = {
 type Groups = (typeof SvcApi)["groups"]
 
 /**
- * What the routes of the API do, in words. Kept apart from their declarations, because clients bundle the declarations and do not
- * need the prose.
+ * Descriptions of the API's routes. Kept apart from their declarations, because clients bundle the declarations and do not need
+ * the prose.
  */
 export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> } = {
   discovery: discoveryProse,

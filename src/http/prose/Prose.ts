@@ -1,6 +1,6 @@
 import type { FrameName } from "../description/StreamDescription.ts"
 
-/** What a route does, in words. */
+/** The description of a route. */
 export interface RouteProse {
   readonly summary: string
   readonly description: string

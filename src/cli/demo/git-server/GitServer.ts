@@ -10,15 +10,15 @@ import { advertiseV1, advertiseV2, type ServedObjects, uploadPackV1, uploadPackV
 
 /** A repository that is served while the Scope is open. */
 export interface ServedRepository {
-  /** What a user gives as the Git URL of a Source, e.g. `http://127.0.0.1:40123/repository.git`. */
+  /** The address that a user enters as the Git URL of a Source, e.g. `http://127.0.0.1:40123/repository.git`. */
   readonly url: string
-  /** What `GitPolicy.allowOrigins` needs, since loopback http is refused by default. */
+  /** The origin for `GitPolicy.allowOrigins`, because loopback http is refused by default. */
   readonly origin: string
 }
 
 export interface ServeOptions {
   readonly gitdir: string
-  /** Where `gitdir` is; on disk by default. */
+  /** The file system that contains `gitdir`; on disk by default. */
   readonly fs?: FsClient
   /** Loopback port; defaults to 0, any free port. */
   readonly port?: number

@@ -121,7 +121,7 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** What auto-update decided about the newest snapshots; nothing if it has never decided anything. */
+/** The decisions of auto-update about the newest snapshots; nothing if it has never decided anything. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

@@ -6,7 +6,7 @@ import { useWords } from "../../words/Words.ts"
 import { releaseWords } from "./ReleaseWords.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** How a Capsule ended. */
+/** The end of a Capsule. */
 export const Ended = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const text = useWords(releaseWords)

@@ -40,6 +40,6 @@ export const historyLines = (
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 
-/** Whether somebody decided on it, so that the approver, or the lack of one, is shown. */
+/** Returns true if somebody decided on it, so that the approver, or the lack of one, is shown. */
 export const isDecided = ({ run, apply }: HistoryLine): boolean =>
   isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

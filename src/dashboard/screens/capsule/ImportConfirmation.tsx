@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { importConfirmationWords } from "./ImportConfirmationWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Whether the Capsule was imported and nobody has confirmed it yet. */
+/** Returns true if the Capsule was imported and nobody has confirmed it yet. */
 export const isUnconfirmed = (capsule: Capsule): boolean =>
   capsule.status === "disabled" && capsule.import !== undefined && capsule.import.confirmedAt === undefined
 
@@ -48,7 +48,7 @@ const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** Why an imported Capsule is disabled, and how to enable it. */
+/** The reason why an imported Capsule is disabled, and the way to enable it. */
 export const ImportConfirmation = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(importConfirmationWords)
   const may = useMay()

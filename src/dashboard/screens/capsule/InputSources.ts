@@ -1,6 +1,6 @@
 import type { Connection, DeclaredVariable, Dependency } from "../../api/Types.ts"
 
-/** Where an input's value comes from; never the value itself. */
+/** The origin of an input's value; never the value itself. */
 export type InputSource =
   | { readonly kind: "injected"; readonly output: string; readonly producerCapsuleId: string }
   | { readonly kind: "connection"; readonly connectionId: string; readonly displayName: string }

@@ -17,8 +17,8 @@ export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
     )
 
 /**
- * Whether the last decisive Run is an apply in which only a check afterwards failed: the one case in which a Capsule in `error`
- * is re-adopted. The server decides again, with more evidence than a list of Runs.
+ * Returns true if the last decisive Run is an apply in which only a check afterwards failed: the one case in which a Capsule in
+ * `error` is re-adopted. The server decides again, with more evidence than a list of Runs.
  */
 export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
   const last = lastDecisive(runs)

@@ -55,14 +55,14 @@ export const serverOf = (url: string): string => {
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** What a provider's Connection may leave to the Workspace's pools; not covered by any recipe. */
+/** The attributes that a provider's Connection may leave to the Workspace's pools; no recipe covers them. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>
 ): ReadonlyArray<ProvidedBy> =>
   isGeneric(recipe) ? pools.flatMap(({ name: pool, provided = [] }) => provided.map((name) => ({ pool, name }))) : []
 
-/** The contents of a new Connection. Empty fields are left out: the server refuses empty values. */
+/** The contents of a new Connection. Empty fields are omitted: the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
   const values = Object.fromEntries(
     [

@@ -45,7 +45,7 @@ export const GitConnectionField = ({
         </Button>
       ) : null}
       {creating
-        ? // A form must not stand inside another one.
+        ? // A form must not be inside another form.
           createPortal(
             <NewConnection
               repository={url.trim()}

@@ -12,7 +12,7 @@ interface FinderProps {
   readonly search: string
 }
 
-/** The search beside the drawing. Arrow keys move from the field through the results; Enter centres one. */
+/** The search next to the drawing. Arrow keys move from the field through the results; Enter centres the selected result. */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

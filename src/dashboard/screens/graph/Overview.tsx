@@ -10,7 +10,7 @@ const rowsOfLayer = 8
 
 const needsSomeone = ({ status }: LinkedCapsule): boolean => status === "error" || status === "stale"
 
-/** Where an arrow key moves from a dot: along its layer, or to the same height in the next layer. */
+/** The dot that an arrow key moves to: along the layer, or to the same height in the next layer. */
 const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCapsule | undefined => {
   const layer = graph.layers[from.layer] ?? []
   const at = layer.indexOf(from)

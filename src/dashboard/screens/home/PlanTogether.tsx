@@ -13,7 +13,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
-  /** Whether an update is open that this one would supersede. */
+  /** True if an update is open that this one would supersede. */
   readonly replaces: boolean
 }
 

@@ -65,7 +65,7 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
-/** Why a module does not use what its repository offers. An invalid document is reported with the snapshot. */
+/** The reason why a module does not use its repository's manifest. An invalid document is reported with the snapshot. */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)
   if (manifest.status !== "rejected") return null

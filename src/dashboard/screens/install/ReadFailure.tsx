@@ -9,7 +9,7 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Whether the server has removed the Source after a failed read, which happens just after the Run finishes. */
+/** Returns true if the server has removed the Source after a failed read, which happens just after the Run finishes. */
 const useIsRemoved = (sourceId: string | undefined): boolean => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
@@ -28,7 +28,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
   return removed
 }
 
-/** Why a repository could not be read, after a failed sync. */
+/** The reason why a repository could not be read, after a failed sync. */
 export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()

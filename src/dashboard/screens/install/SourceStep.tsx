@@ -14,7 +14,7 @@ import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Where the module comes from. Reading it syncs the Source, which pins one commit. */
+/** The step for the repository of the module. Reading it syncs the Source, which pins one commit. */
 export const SourceStep = ({
   draft,
   change,

@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** An agent that is heard, and to which no answer arrives. */
+/** An agent whose messages arrive, but which receives no response. */
 const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
   const words = useWords(agentRunWords)
   return (
@@ -64,7 +64,7 @@ const Unanswered = ({ name, since }: { readonly name: string; readonly since: st
   )
 }
 
-/** How current the state on the server is, and what exists only on the agent's disk. */
+/** The age of the state on the server, and the changes that exist only on the agent's disk. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state
@@ -98,7 +98,7 @@ const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]
   )
 }
 
-/** What is known about the agent that is executing a Run. */
+/** The known facts about the agent that is executing a Run. */
 export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) => {
   const { agent, agentUnreachableSince: since } = run
   if (agent === undefined || run.status !== "running") return null

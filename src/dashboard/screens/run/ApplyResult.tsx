@@ -176,7 +176,7 @@ interface ApplyResultProps {
   readonly capsule: Capsule
 }
 
-/** What a successful apply has done, and where to go from here. */
+/** The result of a successful apply, and the next steps. */
 export const ApplyResult = ({ capsule, plan, run }: ApplyResultProps) => {
   const words = useWords(resultWords)
   const isDestroy = run.type === "destroy_apply"

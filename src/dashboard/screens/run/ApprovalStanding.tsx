@@ -5,8 +5,8 @@ import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 
 /**
- * Who has approved a plan, whose approval is missing, and why the plan is waiting. Nothing if no rule requires more than one
- * approval by an admin.
+ * The approvals of a plan, the missing approvals, and the reason why the plan is waiting. Nothing if no rule requires more than
+ * one approval by an admin.
  */
 export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals }) => {
   const words = useWords(standingWords)

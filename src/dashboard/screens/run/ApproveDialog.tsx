@@ -34,15 +34,15 @@ interface ApproveDialogProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly standing: RunApprovals | undefined
-  /** Whether all approvals have been given, so that the plan only has to be applied. */
+  /** True if all approvals have been given, so that the plan only has to be applied. */
   readonly approved: boolean
-  /** Why the plan ended while the dialog was open. */
+  /** The reason why the plan ended while the dialog was open. */
   readonly end: PlanEnd | undefined
   readonly endReason: string | undefined
   readonly onClose: () => void
 }
 
-/** Whether the plan removes something, according to its changes or, if those are truncated, its counts. */
+/** Number of objects that the plan removes, according to its changes or, if those are truncated, its counts. */
 export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
 
@@ -89,7 +89,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   // One key for the lifetime of the dialog: pressing again after a lost response cannot apply twice.
   const [key] = useState(newIdempotencyKey)
   const [wasApproved] = useState(approved)
-  // What must be typed when something will be destroyed or replaced.
+  // The name that must be typed when something will be destroyed or replaced.
   const name = capsule?.name ?? run.id
   // One approval may not be enough.
   const isRuled = (standing?.rules.length ?? 0) > 0

@@ -38,7 +38,7 @@ const reasonOf = (change: ResourceChange, words: PlanWords): string | undefined 
 
 interface ChangeRowProps {
   readonly change: ResourceChange
-  /** Whether the change happened outside svc, and is not the doing of a plan. */
+  /** True if the change happened outside svc, and is not the doing of a plan. */
   readonly drift?: boolean
   readonly startsOpen: boolean
 }

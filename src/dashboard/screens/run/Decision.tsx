@@ -48,7 +48,7 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      // Without a pool of its own, the Run is waiting for the agents of other pools, as listed below.
+      // If the Run has no pool, it is waiting for the agents of other pools, as listed below.
       return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn
@@ -110,11 +110,11 @@ interface DecisionProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
-  /** Why the Run was superseded or cancelled, as far as its events show. */
+  /** The reason why the Run was superseded or cancelled, as far as its events show it. */
   readonly endReason: string | undefined
 }
 
-/** What the Run's status requires of the reader. */
+/** The action that the Run's status requires of the reader. */
 const Content = ({
   run,
   capsule,
@@ -178,8 +178,8 @@ const Content = ({
 }
 
 /**
- * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it reports what has happened
- * instead of vanishing while in use.
+ * The action that a reader of this Run can or must take now, if there is any. A dialog outlives the review behind it: it reports
+ * what has happened instead of vanishing while in use.
  */
 export const Decision = (props: DecisionProps) => {
   const { run, capsule, endReason } = props

@@ -80,7 +80,7 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
   }
 }
 
-/** What the Run has recorded or, while it is running, what its events have reported so far. */
+/** The diagnostics that the Run has recorded or, while it is running, the diagnostics of its events so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 

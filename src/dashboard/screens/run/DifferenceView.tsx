@@ -118,7 +118,7 @@ interface DifferenceViewProps {
   /** `undefined` if the value does not exist. */
   readonly before: unknown
   readonly after: unknown
-  /** Whether one and the same value is shown, which is not a difference. */
+  /** True if one and the same value is shown, which is not a difference. */
   readonly unchanged?: boolean
 }
 

@@ -13,7 +13,7 @@ import { useDecision } from "../../ui/Decision.ts"
 const isWeb = (uri: string): boolean => uri.startsWith("https://")
 
 /**
- * The link back to the program that sent the person here. That program learns nothing until the person leaves: the address with
+ * The link back to the program that sent the person here. That program receives nothing until the person leaves: the address with
  * its one-time ticket is requested on the click, and is neither shown nor stored.
  */
 export const HandOffReturn = ({ run }: { readonly run: Run }) => {

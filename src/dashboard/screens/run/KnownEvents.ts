@@ -11,7 +11,7 @@ const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.expired": "expired"
 }
 
-/** Whether a Run already reflects these events, so that they are only a replay. */
+/** Returns true if a Run already reflects these events, so that they are only a replay. */
 export const saysAlready = (
   run: Pick<Run, "status"> | undefined,
   events: ReadonlyArray<{ readonly kind: string }>

@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** Where each row of a string begins, for this number of columns. */
+/** The start of each row of a string, for this number of columns. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
   if (!unusual.test(text)) {
     return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)

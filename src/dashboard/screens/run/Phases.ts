@@ -170,7 +170,7 @@ export interface ResourceProgress {
   readonly finishedAt?: string
 }
 
-/** How many completions an apply of this plan reports: a replacement counts twice, as a deletion and a creation. */
+/** Number of completions that an apply of this plan reports: a replacement counts twice, as a deletion and a creation. */
 export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
   plan?.planSummary === undefined
     ? 0
@@ -198,7 +198,7 @@ const isOfResource = (event: RunEvent) =>
   event.kind === "resource.completed" ||
   event.kind === "resource.failed"
 
-/** What an apply has done so far, in the order things began. */
+/** The progress of an apply so far, in the order in which things began. */
 export const progressOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<ResourceProgress> => {
   const resources = new Map<string, ResourceProgress>()
   for (const event of events) {

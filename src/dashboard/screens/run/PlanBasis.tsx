@@ -63,7 +63,7 @@ export const newlyPublic = ({ outputChanges = [], publicOutputs }: Pick<Run, "ou
 const withdrawnOutputs = ({ outputChanges = [] }: Pick<Run, "outputChanges">) =>
   outputChanges.filter(({ publication }) => publication?.change === "withdrawn").map(({ name }) => name)
 
-/** What an approval binds to, as recorded in the plan: the last thing read before deciding. */
+/** The facts that an approval binds to, as recorded in the plan: the last thing that the reader sees before deciding. */
 export const PlanBasis = ({
   run,
   capsule,

@@ -32,11 +32,11 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** How many resources only move to another address; the tool's summary does not count them. */
+/** Number of resources that only move to another address; the tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
-/** Whether the existing object is removed, permanently or for a replacement. */
+/** Returns true if the existing object is removed, permanently or for a replacement. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
@@ -45,9 +45,9 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * Whether a change is folded under its own label: it changes nothing at all, or is an in-place update of labels and the values
- * recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a hidden
- * value or an unknown cause.
+ * Returns true if a change is folded under its own label: it changes nothing at all, or is an in-place update of labels and the
+ * values recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a
+ * hidden value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
@@ -97,7 +97,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** How many objects cease to exist (destroyed or replaced), for the approver. */
+/** Number of objects that cease to exist (destroyed or replaced), for the approver. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
@@ -199,7 +199,10 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
   return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }
 
-/** What a reviewer must see about the Outputs: changes, and those that stay private because they contain secrets. */
+/**
+ * Returns true for the Outputs that a reviewer must see: changed Outputs, and Outputs that stay private because they contain
+ * secrets.
+ */
 export const isShownOutput = ({
   actions,
   publication,

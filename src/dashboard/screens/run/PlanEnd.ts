@@ -1,7 +1,7 @@
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 
-/** Why a plan can no longer be approved or applied. */
+/** The reason why a plan can no longer be approved or applied. */
 export type PlanEnd =
   | "superseded"
   | "expired"
@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * Why a decision on the displayed plan is no longer possible, based on the latest data; `undefined` while it still is. The server
- * has the final say; this only spares the reader a decision that would be refused. A plan that has expired by the browser's clock
- * is shown as expired before the server reports it.
+ * The reason why a decision on the displayed plan is no longer possible, based on the latest data; `undefined` while it is
+ * possible. The server has the final say; this only spares the reader a decision that would be refused. A plan that has expired
+ * by the browser's clock is shown as expired before the server reports it.
  */
 export const planEndOf = (
   run: Standing,

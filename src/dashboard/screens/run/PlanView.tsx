@@ -59,7 +59,7 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** How many resources are expanded by default; the rest are folded. Removals are expanded first. */
+/** Number of resources that are expanded by default; the other resources are folded. Removals are expanded first. */
 const opensUpTo = 24
 const lossesOpenUpTo = 12
 /** More rows are added as the reader nears the end. */

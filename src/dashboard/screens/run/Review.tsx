@@ -27,7 +27,7 @@ export const Comment = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Where a person decides: it stays visible while they read the plan. */
+/** The panel in which a person decides: it stays visible while the person reads the plan. */
 export const Review = ({
   run,
   standing,

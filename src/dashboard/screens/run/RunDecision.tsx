@@ -9,7 +9,7 @@ interface DecidedProps {
   readonly decision: Pick<NonNullable<Run["cancelRequest"]>, "at" | "reason" | "subject">
 }
 
-/** What was decided about a Run, by whom, when and why. */
+/** A decision about a Run, with the person, the time and the reason. */
 export const Decided = ({ decision, what }: DecidedProps) => {
   const words = useWords(decisionWords)
   const actorName = useActorName()
@@ -28,7 +28,7 @@ export const Decided = ({ decision, what }: DecidedProps) => {
   )
 }
 
-/** Who ended a Run before it was done. Runs of earlier releases have only the reason in their events. */
+/** The person who ended a Run before it was done. Runs of earlier releases have only the reason in their events. */
 export const Ended = ({ reason, run }: { readonly run: Run; readonly reason: string | undefined }) => {
   const words = useWords(decisionWords)
   if (run.endedBy !== undefined) return <Decided what={words.ends[run.endedBy.kind]} decision={run.endedBy} />

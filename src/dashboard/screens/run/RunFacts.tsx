@@ -29,7 +29,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** Which Connection is used, which rule selected it, and what a reviewer must know about it. */
+/** The Connection that is used, the rule that selected it, and the facts that a reviewer must know about it. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -84,7 +84,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** What the operator's configuration adds to this Run: fixed inputs, and checks after the apply. */
+/** The additions of the operator's configuration to this Run: fixed inputs, and checks after the apply. */
 const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig"]> }) => {
   const words = useWords(runWords)
   return (
@@ -101,7 +101,7 @@ const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig
   )
 }
 
-/** Where people may be redirected after signing in to the Capsule's application. */
+/** The addresses to which people may be redirected after signing in to the Capsule's application. */
 const SignIn = ({ signIn }: { readonly signIn: NonNullable<Run["signIn"]> }) => {
   const words = useWords(runWords)
   return (
@@ -131,7 +131,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Where this Run came from and what it ran with. */
+/** The origin of this Run, and its versions and settings. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)

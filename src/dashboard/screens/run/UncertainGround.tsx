@@ -11,7 +11,7 @@ interface UncertainGroundProps {
   readonly capsule: Capsule | undefined
 }
 
-/** Why the plan may not know of objects that exist, and what to do about it. */
+/** The reason why the plan may not know of objects that exist, and the remedy. */
 export const UncertainGround = ({ uncertain, capsule }: UncertainGroundProps) => {
   const words = useWords(uncertainWords)
   const workspace = useWorkspace()

@@ -14,7 +14,7 @@ export const ExplainedPlan = createContext<string | undefined>(undefined)
 const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
 const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
 
-/** What has changed since the last apply. */
+/** The differences since the last apply. */
 export const Why = ({ runId }: { readonly runId: string }) => {
   const words = useWords(planWords)
   const { data, error } = useQuery(changeCausesQuery(runId))
@@ -36,7 +36,7 @@ export const Why = ({ runId }: { readonly runId: string }) => {
   )
 }
 
-/** Why a resource changes, once its row is open and the response has arrived. */
+/** The reason why a resource changes, once its row is open and the response has arrived. */
 export const RowWhy = ({ address }: { readonly address: string }) => {
   const runId = useContext(ExplainedPlan)
   const { data } = useQuery({

@@ -54,7 +54,7 @@ const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   }
 }
 
-/** Why one resource changes: the cause if the evidence leaves only one, otherwise the possible causes. */
+/** The reason why one resource changes: the cause if the evidence leaves only one, otherwise the possible causes. */
 export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(resource.causes, true)

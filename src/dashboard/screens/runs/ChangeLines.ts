@@ -18,7 +18,7 @@ const foundNothing = (run: Run): boolean =>
 
 const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
-/** The lines of a list by day, newest first. Consecutive drift checks that found nothing share one line, if `checks` says so. */
+/** The lines of a list by day, newest first. Consecutive drift checks that found nothing share one line, if `checks` is set. */
 export const linesByDay = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>,

@@ -3,7 +3,7 @@ import { call } from "../../api/Call.ts"
 import { workspacesProjects, workspacesRunFacets } from "../../api/Endpoints.ts"
 import { listPaceMs } from "../../api/Queries.ts"
 
-/** How many Runs the current filter matches, and how many variations of it would. */
+/** Number of Runs that the current filter matches, and the numbers for variations of the filter. */
 export const runFacetsQuery = (workspaceId: string, filter: Readonly<Record<string, string>>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "run-facets", filter],

@@ -14,7 +14,7 @@ export interface RunSearch {
   readonly until?: string | undefined
 }
 
-/** Only words that the API knows, without duplicates: a link with any other word would show an error instead of a list. */
+/** Only words that the API accepts, without duplicates: a link with any other word would show an error instead of a list. */
 const known = (value: unknown, words: ReadonlyArray<string>): string | undefined => {
   const chosen = new Set((addressText(value) ?? "").split(",").filter((word) => words.includes(word)))
   return chosen.size === 0 ? undefined : [...chosen].join(",")
@@ -33,7 +33,7 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Whether whole changes are shown: the other filters may match one Run of a change but not another. */
+/** Returns true if whole changes are shown: the other filters may match one Run of a change but not another. */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 

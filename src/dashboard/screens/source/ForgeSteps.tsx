@@ -3,7 +3,9 @@ import { SelectField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { type Forge, forgeNames, forgeOf, forges, forgeWords } from "./ForgeWords.ts"
 
-/** Where to click and what to paste in the Git server, for the forge that the address suggests or the person selects. */
+/**
+ * The buttons to click and the values to paste in the Git server, for the forge that the address suggests or the person selects.
+ */
 export const ForgeSteps = ({ sourceUrl }: { readonly sourceUrl: string }) => {
   const words = useWords(forgeWords)
   const [chosen, setChosen] = useState<Forge>()

@@ -17,7 +17,7 @@ const Stopped = ({ title, items }: { readonly title: string; readonly items: Rea
     </div>
   )
 
-/** What stops working when the member leaves, listed before the confirmation. */
+/** The things that stop working when the member leaves, listed before the confirmation. */
 export const DepartureNotice = ({ subject }: { readonly subject: string }) => {
   const words = useWords(automationWords)
   const workspace = useWorkspace()

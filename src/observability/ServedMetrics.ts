@@ -1,0 +1,68 @@
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import process from "node:process"
+import { Effect, Metric } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { version } from "../Version.ts"
+
+const build = Metric.withAttributes(
+  Metric.gauge("svc_build_info", { description: "Always 1; the label is the release that runs." }),
+  { version }
+)
+
+const processorSeconds = Metric.counter("process_cpu_seconds_total", {
+  description: "Processor time that the service has used, in seconds. Tools of Runs are processes of their own.",
+  incremental: true
+})
+
+const memory = Metric.gauge("process_resident_memory_bytes", {
+  description: "Memory that the service holds, in bytes."
+})
+
+const blocked = Metric.gauge("svc_main_thread_blocked_seconds", {
+  description: "The longest time since the last scrape in which the main thread reacted to nothing, in seconds."
+})
+
+const startTime = Metric.gauge("process_start_time_seconds", {
+  description: "When the process started, in seconds since 1970."
+})
+
+const microsecondsPerSecond = 1_000_000
+const nanosecondsPerSecond = 1_000_000_000
+/** Number of milliseconds between two measurements of the main thread's delay. */
+const delayEvery = 20
+
+/** The process's own metrics, read at each scrape. */
+const processSampler = () => {
+  let counted = 0
+  const delays = monitorEventLoopDelay({ resolution: delayEvery })
+  delays.enable()
+  return Effect.gen(function* () {
+    const { system, user } = process.cpuUsage()
+    const used = (user + system) / microsecondsPerSecond
+    const since = Math.max(0, used - counted)
+    counted = used
+    yield* Metric.update(processorSeconds, since)
+    yield* Metric.update(memory, process.memoryUsage.rss())
+    yield* Metric.update(blocked, delays.max / nanosecondsPerSecond)
+    delays.reset()
+    yield* Metric.update(startTime, performance.timeOrigin / 1000)
+    yield* Metric.update(build, 1)
+  })
+}
+
+/** The libraries' own metrics have neither help text nor a stability guarantee; ours have both. */
+const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
+
+const scrape = Effect.gen(function* () {
+  const registry = yield* Metric.MetricRegistry
+  const ours = new Map([...registry].filter(([, { id }]) => isOurs(id)))
+  const body = yield* Effect.provideService(PrometheusMetrics.format(), Metric.MetricRegistry, ours)
+  return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+})
+
+/** `/metrics`: the metrics that `docs/operations.md` explains, in Prometheus' text format. */
+export const metricsRoute = HttpRouter.use((router) => {
+  const sample = processSampler()
+  return router.add("GET", "/metrics", Effect.andThen(sample, scrape))
+})
