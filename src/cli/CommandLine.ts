@@ -23,7 +23,7 @@ const codeOf = (error: unknown): string => {
     : "failed"
 }
 
-/** What ended a command. Output that is printed without regard for failures may still fail. */
+/** The failure that ended a command. Output that is printed without regard for failures may still fail. */
 const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   const unwritten = cause.reasons.find((reason) => Cause.isDieReason(reason) && reason.defect instanceof OutputFailed)
   return (
@@ -73,7 +73,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   }
 }
 
-/** Whether a command runs until it is stopped. */
+/** Returns true if a command runs until it is stopped. */
 export const isServing = ([name, next]: ReadonlyArray<string>) =>
   name === "serve" || (name === "agent" && next !== "doctor")
 

@@ -6,7 +6,7 @@ import type { RetentionReport } from "../operator/RetentionCommands.ts"
 import { jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
-/** Why a record is kept. */
+/** The reason why a record is kept. */
 const words: Readonly<Record<KeepReason, string>> = {
   open: "not over yet",
   open_plan: "a plan that may still be applied",

@@ -3,7 +3,7 @@ import { compactVerify, createRemoteJWKSet, customFetch, errors } from "jose"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 import { providerFetch } from "./ProviderFetch.ts"
 
-/** Whether fetching the keys again could make a difference. */
+/** Returns true if fetching the keys again could make a difference. */
 const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 
