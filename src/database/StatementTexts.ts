@@ -6,7 +6,7 @@ const mostTexts = 4096
 
 const separator = "\u0000"
 
-/** Whether this value of a column is bound as it is. */
+/** Returns true if this value of a column is bound as it is. */
 const isPlain = (value: unknown) => typeof value !== "object" || value === null || value instanceof Uint8Array
 
 /** Whether it has its own `RETURNING`, which is not a declared property. */
