@@ -8,7 +8,7 @@ import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
 import { displayText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
-import { Run } from "../records/Run.ts"
+import { Run, RunStatus } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequests.ts"
@@ -18,6 +18,22 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
+
+/** The result of reading the ref that a Capsule follows. */
+export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
+  Schema.Struct({
+    runId: RunId,
+    status: RunStatus,
+    ref: Schema.String,
+    path: Schema.String,
+    /** What the ref points to now; absent if it could not be read. */
+    resolvedCommit: Schema.optionalKey(Schema.String),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    /** The commit that is deployed. */
+    deployedCommit: Schema.optionalKey(Schema.String),
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+  }).annotate({ identifier: "CapsuleLook" })
+) {}
 
 const configurationPlanAnswer = Schema.Struct({
   replayed: Schema.Boolean,
@@ -148,6 +164,13 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("look", "/api/v1/capsules/:capsuleId/look", {
+      params: ofCapsule,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ look: CapsuleLook })
     })
   )
   .add(

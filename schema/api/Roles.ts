@@ -153,6 +153,7 @@ export const accessTable = {
   "GET /api/v1/capsule-configs/:capsuleConfigId": viewer("path.capsuleConfigId"),
   "PATCH /api/v1/capsule-configs/:capsuleConfigId": member("path.capsuleConfigId"),
   "POST /api/v1/capsules/:capsuleId/plan": member("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/look": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/configuration-plans": admin("path.capsuleId", {
     records: { "providerBindings[].connectionId": "boundConnection" }
   }),

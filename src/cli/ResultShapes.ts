@@ -21,7 +21,7 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "token create": { token: "the secret, this once", token_record: "AccountToken" },
   "token revoke": { token_record: "AccountToken" },
   install: { run: "Run" },
-  plan: { run: "Run" },
+  plan: { run: "Run", "look?": "CapsuleLook: the commit that was found, and the deployed one" },
   approve: { run: "Run", approvals: "who approved, and whether it is enough" },
   apply: { run: "Run" },
   "run list": { runs: "array of Run" },
@@ -54,7 +54,11 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "pool list": { agentPools: "array of WorkspacePool" },
   "pool agents": { agents: "array of Agent" },
   "source list": { sources: "array of Source" },
-  "source sync": { run: "Run" },
+  "source sync": {
+    run: "Run",
+    "lanes?": "array of SourceLane",
+    "behind?": "array of {capsuleId, name, environment, deployedCommit, newestCommit}"
+  },
   "source set": { source: "Source" },
   "source hook-secret": {
     sourceId: "id",

@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { ImportConfirmationRequest } from "../../../schema/api/BackupImportsApi.ts"
+import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
 import type { CapsuleReleased, ReleaseRequest } from "../../../schema/api/CapsuleReleased.ts"
 import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
@@ -95,6 +96,8 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       request: ImportConfirmationRequest
     ) => Effect.Effect<Capsule, ApiError>
+    /** Reads the Capsule's own lane in the repository, and returns once it has been read. */
+    readonly look: (context: CommandContext, id: CapsuleId) => Effect.Effect<CapsuleLook, ApiError>
     readonly plan: (
       context: CommandContext,
       id: CapsuleId,

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -12,6 +13,7 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { awaitRun, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { toRun } from "../../ledger/run/RunRow.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { capsulesNeedingAttention, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
@@ -44,6 +46,7 @@ export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {
     const command = yield* CapsuleCommands
+    const sources = yield* SourceCommands
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
@@ -88,6 +91,33 @@ export const layer = Layer.effect(
       remove: (context, id) => command.Remove(id, { context }),
       release: (context, id, request) => command.Release(id, { context, request }),
       confirmImport: (context, id, request) => command.ConfirmImport(id, { context, request }),
+      look: Effect.fn("Capsules.look")(function* (context, id) {
+        const [row] = yield* Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${id}`)
+        if (row === undefined) return yield* notFound("Capsule")
+        if (row.status === "destroyed" || row.status === "released") {
+          return yield* failedPrecondition(`The Capsule is ${row.status}, so there is nothing to plan.`)
+        }
+        const lane = { ref: row.adopted_ref ?? row.tracked_ref, path: row.adopted_path ?? row.tracked_path }
+        const { id: runId } = yield* sources.Sync(row.source_id, {
+          context,
+          intent: "manual_plan",
+          trigger: "user",
+          lane
+        })
+        yield* awaitRun(runId)
+        const run = yield* ledger.find(runId)
+        if (run === undefined) return yield* Effect.die(new Error(`Run ${runId} is gone`))
+        const found = toRun(run)
+        return {
+          runId,
+          status: found.status,
+          ...lane,
+          ...(found.resolvedCommit === undefined ? {} : { resolvedCommit: found.resolvedCommit }),
+          ...(found.sourceSnapshotId === undefined ? {} : { sourceSnapshotId: found.sourceSnapshotId }),
+          ...(row.adopted_commit === null ? {} : { deployedCommit: row.adopted_commit }),
+          ...(found.error === undefined ? {} : { error: found.error })
+        }
+      }, provideCaptured(services)),
       plan: (context, id, idempotency) =>
         command.Plan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
       reconcilePlan: (context, id, idempotency) =>

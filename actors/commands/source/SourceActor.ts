@@ -132,14 +132,16 @@ const startSync = Effect.fnUntraced(function* (id: SourceId, request: SyncReques
   const isLook = trigger === "webhook" || trigger === "schedule"
   const spec = yield* syncSpec(row, request)
   if (intent === "observe") yield* (yield* DeferredSyncs).queued(id, { ref, path })
-  const waiting = isLook ? yield* queuedLook(id, spec) : undefined
-  if (waiting !== undefined) return yield* started(waiting)
-  yield* (yield* RunAdmission).admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
   // A webhook or the schedule has no caller to receive a refusal, so the Run states why it cannot fetch.
   if (trigger === "user") {
     const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
     yield* mayUse(context, row.auth_connection_id, fetch)
   }
+  const isPersonsLook = trigger === "user" && request.lane !== undefined
+  const waiting =
+    isLook || isPersonsLook ? yield* queuedLook(id, spec, isPersonsLook ? "person" : "service") : undefined
+  if (waiting !== undefined) return yield* started(waiting)
+  yield* (yield* RunAdmission).admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
   const runId = yield* newId(RunId, "run")
   yield* (yield* RunLedger).insert({
     id: runId,

@@ -1,6 +1,7 @@
-import { Effect, Option } from "effect"
+import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { StateVersionId } from "../../../schema/records/Ids.ts"
+import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
+import { type CapsuleId, StateVersionId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
@@ -8,12 +9,14 @@ import { capsuleArgument } from "./CapsuleArgument.ts"
 import { patiently } from "./Patience.ts"
 import { showEnd } from "./PlanView.ts"
 import { progress } from "./Progress.ts"
-import { onServer } from "./Remote.ts"
+import { onServer, Remote } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
 import { awaitRun, endOf } from "./RunEnd.ts"
 import { exitCodes } from "../ExitCodes.ts"
-import { RemoteFailed } from "./RemoteFailed.ts"
+import { inWords, RemoteFailed } from "./RemoteFailed.ts"
+import { shortCommit } from "./Rows.ts"
 import { capsuleNamed, stateVersionsOf } from "./Selection.ts"
+import { terminalText } from "./TerminalText.ts"
 
 const waitFlag = Flag.Boolean("wait").pipe(
   Flag.withDescription("Follow the Run until it ended or waits for approval; --no-wait prints it and ends"),
@@ -25,22 +28,56 @@ export const planFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitT
 
 interface Waiting {
   readonly json: boolean
+  /** More of the result of `--json`. */
+  readonly about?: Readonly<Record<string, unknown>>
   readonly wait: boolean
   readonly waitTimeout: Option.Option<number>
 }
 
 /** Waits for a new Run, shows its plan or its result, and exits with the corresponding code. */
-export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, waitTimeout }: Waiting) {
+export const planned = Effect.fn("planned")(function* (run: Run, { about = {}, json, wait, waitTimeout }: Waiting) {
   if (!wait) {
-    return yield* print(json, { run }, `${run.id} is ${run.status}. Follow it with \`svc run watch ${run.id}\`.`)
+    return yield* print(
+      json,
+      { run, ...about },
+      `${run.id} is ${run.status}. Follow it with \`svc run watch ${run.id}\`.`
+    )
   }
   const ended = yield* awaitRun(run, waitTimeout, json)
-  if (json) yield* print(true, { run: ended }, "")
+  if (json) yield* print(true, { run: ended, ...about }, "")
   else yield* patiently(showEnd(ended))
   if (ended.status === "waiting_approval" && !json) {
     yield* progress(`Approve it with \`svc approve ${ended.id}\`, then apply it with \`svc apply ${ended.id}\`.`)
   }
   yield* endOf(ended)
+})
+
+/** The commits that a plan is about, for people. */
+const lookText = ({ deployedCommit, error, ref, resolvedCommit, status }: CapsuleLook): string => {
+  if (resolvedCommit === undefined) {
+    return unreadText(error?.message ?? `the look is ${status}`)
+  }
+  const newest = shortCommit(resolvedCommit)
+  if (deployedCommit === undefined) return `${terminalText(ref)} is at ${newest}; nothing is deployed yet.`
+  return deployedCommit === resolvedCommit
+    ? `${terminalText(ref)} is at ${newest}, which is deployed.`
+    : `${terminalText(ref)} is at ${newest}; ${shortCommit(deployedCommit)} is deployed.`
+}
+
+const unreadText = (reason: string) =>
+  `The repository could not be read, so the newest snapshot is planned, which may be older than what was pushed: ${terminalText(reason)}`
+
+/** Reads the ref that the Capsule follows, so that the plan has what was just pushed. A failed look prevents no plan. */
+const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boolean) {
+  const { capsules } = yield* SvcClient
+  const { origin } = yield* Remote
+  const looked = yield* Effect.result(capsules.look({ params: { capsuleId }, payload: {} }).pipe(inWords(origin)))
+  const text = Result.match(looked, {
+    onFailure: ({ message }) => unreadText(message),
+    onSuccess: ({ look }) => lookText(look)
+  })
+  if (!json) yield* progress(text)
+  return Result.isSuccess(looked) ? { look: looked.success.look } : {}
 })
 
 export const planCommand = Command.make(
@@ -56,6 +93,12 @@ export const planCommand = Command.make(
       Flag.withDescription("Plan the deployed commit again, to put back what was changed outside"),
       Flag.withDefault(false)
     ),
+    sync: Flag.Boolean("sync").pipe(
+      Flag.withDescription(
+        "Read the repository first, to plan what was just pushed; --no-sync plans the newest snapshot at the server"
+      ),
+      Flag.withDefault(true)
+    ),
     capsule: capsuleArgument
   },
   Effect.fn("plan")((given) =>
@@ -63,13 +106,15 @@ export const planCommand = Command.make(
       const { capsules } = yield* SvcClient
       const { id } = yield* capsuleNamed(given.capsule, given.workspace)
       const headers = yield* keyHeaders(given.idempotencyKey)
+      // The other two plan the deployed commit.
+      const about = given.sync && !given.destroy && !given.reconcile ? yield* lookFirst(id, given.json) : {}
       const request = { params: { capsuleId: id }, headers, payload: {} }
       const { run } = yield* given.destroy
         ? capsules.destroyPlan(request)
         : given.reconcile
           ? capsules.reconcilePlan(request)
           : capsules.plan(request)
-      yield* planned(run, given)
+      yield* planned(run, { ...given, about })
     }).pipe(onServer(given))
   )
 ).pipe(

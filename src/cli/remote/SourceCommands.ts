@@ -1,20 +1,24 @@
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import type { SourceId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
 import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print, printSecret } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
+import { patiently } from "./Patience.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { anyNumber } from "../ValueFlags.ts"
 import { RemoteFailed } from "./RemoteFailed.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
-import { factsText, rowsText, timeText } from "./Rows.ts"
-import { connectionNamed, sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
+import { awaitRun, endOf, resultText } from "./RunEnd.ts"
+import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
+import { capsulesOf, connectionNamed, sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
 const listCommand = Command.make(
@@ -47,6 +51,40 @@ const listCommand = Command.make(
 
 const sourceArgument = Argument.String("source").pipe(Argument.withDescription("Name of the Source, or its id"))
 
+/** The lanes of a Source, and the Capsules that have another commit than the newest of their lane. */
+const foundIn = Effect.fnUntraced(function* (sourceId: SourceId) {
+  const { sources } = yield* SvcClient
+  const { source } = yield* sources.read({ params: { sourceId } })
+  const lanes = source.lanes ?? []
+  const behind = (yield* capsulesOf(source.workspaceId)).flatMap((one) => {
+    const { adoptedSourceRevision: deployed, environment, id: capsuleId, name, status } = one
+    if (one.sourceId !== sourceId || deployed === undefined) return []
+    if (status === "destroyed" || status === "released") return []
+    const newest = lanes.find(({ path, ref }) => ref === deployed.ref && path === deployed.path)?.commit
+    return newest === undefined || newest === deployed.resolvedCommit
+      ? []
+      : [{ capsuleId, name, environment, deployedCommit: deployed.resolvedCommit, newestCommit: newest }]
+  })
+  return { lanes, behind }
+})
+
+type Found = Effect.Success<ReturnType<typeof foundIn>>
+
+const syncText = (run: Run, lanes: Found["lanes"], behind: Found["behind"]) =>
+  [
+    resultText(run),
+    ...lanes.map(({ commit, error, path, ref }) => {
+      const at = error === undefined ? (shortCommit(commit) ?? "not read yet") : terminalText(error.message)
+      return `  ${terminalText(ref)} ${terminalText(path)}: ${at}`
+    }),
+    ...(behind.length === 0
+      ? ["Every Capsule of it has the newest commit."]
+      : behind.map(
+          ({ deployedCommit, environment, name, newestCommit }) =>
+            `${terminalText(name)}/${environment} is behind: ${shortCommit(deployedCommit)}, newest ${shortCommit(newestCommit)}. See what would change with \`svc plan ${terminalText(name)}\`.`
+        ))
+  ].join("\n")
+
 const syncCommand = Command.make(
   "sync",
   {
@@ -64,7 +102,11 @@ const syncCommand = Command.make(
       const { id } = yield* sourceNamed(given.source, given.workspace)
       const payload = Option.match(given.intent, { onNone: () => ({}), onSome: (intent) => ({ intent }) })
       const { run } = yield* sources.sync({ params: { sourceId: id }, payload })
-      yield* planned(run, given)
+      if (!given.wait) return yield* planned(run, given)
+      const ended = yield* awaitRun(run, given.waitTimeout, given.json)
+      const { behind, lanes } = yield* patiently(foundIn(id))
+      yield* print(given.json, { run: ended, lanes, behind }, syncText(ended, lanes, behind))
+      yield* endOf(ended)
     }).pipe(onServer(given))
   )
 ).pipe(

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
 import { ConfigurationPlanRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
 import { type Capsule, type Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
@@ -24,6 +25,8 @@ export interface CapsulesShape {
   readonly list: (workspaceId: string, filter?: CapsuleFilter) => Items<Capsule>
   readonly page: (workspaceId: string, query?: CapsuleFilter & PageQuery) => Answer<Page<Capsule>>
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
+  /** Reads the ref that the Capsule follows now, so that the next plan has what was pushed. */
+  readonly look: (id: string) => Answer<CapsuleLook>
   /** Plans the newest commit of the lane; returns the Plan Run. */
   readonly plan: (id: string, once?: Once) => Answer<Run>
   /** Plans the deployed revision against the real infrastructure, to revert changes made outside the service. */
@@ -62,6 +65,7 @@ const make = Effect.gen(function* () {
       everyPage<CapsuleFilter & PageQuery, Capsule>((query) => page(workspaceId, query), filter),
     update: (id, change) =>
       Effect.map(answered(capsules.update({ params: { capsuleId: id }, payload: change })), ({ capsule }) => capsule),
+    look: (id) => Effect.map(answered(capsules.look({ params: { capsuleId: id }, payload: {} })), ({ look }) => look),
     plan: (id, once = {}) =>
       Effect.flatMap(onceHeaders(once), (headers) =>
         Effect.map(answered(capsules.plan({ params: { capsuleId: id }, headers, payload: {} })), ({ run }) => run)

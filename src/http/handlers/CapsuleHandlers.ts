@@ -105,6 +105,9 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
         return yield* planAnswer({ run: value }, replayed)
       }),
+      look: Effect.fnUntraced(function* ({ params }) {
+        return { look: yield* capsules.look(yield* commandContext, yield* capsuleOf(params)) }
+      }),
       configurationPlan: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
         const body = yield* Effect.orDie(normalisedConfiguration(payload))

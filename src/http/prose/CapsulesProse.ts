@@ -159,6 +159,10 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
       "Create a Plan Run",
       "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
     ),
+    look: route(
+      "Read the ref that a Capsule follows",
+      "Reads the Capsule's own lane in the repository now, and answers when it was read, so that a plan made afterwards has what was pushed. Whoever may plan the Capsule may do this, also with a token that is limited to its Project or environment. Nothing is planned, and no automatic update follows. Looks that wait at the same time are one. If the ref could not be read, the answer has `error`; the next plan then uses the newest snapshot as before. 409 for a Capsule that has ended."
+    ),
     configurationPlan: queuedRun(
       "Change the private configuration and plan it",
       "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. A token with `project:` or `environment:` scopes may bind only Connections that the Capsule already binds (403). Of a Capsule with a manifest, `variablePatch` changes only the manifest's user inputs; a variable that the manifest does not declare is 400: commit a manifest that declares it. `interfaceBlueprints` adds Interfaces to a Capsule without a manifest; every Output that is neither sensitive nor ephemeral may feed one, and an Output that the apply keeps private makes its materialisation fail. The Interfaces that were read may be sent back."

@@ -111,6 +111,8 @@ export const hostedServer = Effect.fnUntraced(function* (
     url,
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } }),
+    /** From now on the Git server has nothing to send. */
+    loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,
     sql: Context.get(services, SqlClient.SqlClient),
     subject,

@@ -83,6 +83,7 @@ const journey = Effect.gen(function* () {
   const { answer: again } = yield* post(`${capsule}/plan`, {})
   yield* ended(textAt(again, "run", "id"))
   yield* post(`/api/v1/runs/${textAt(again, "run", "id")}/cancel`, { reason: "Not today." })
+  yield* post(`${capsule}/look`, {})
   const { answer: drift } = yield* post(`${capsule}/drift-check`, {})
   yield* ended(textAt(drift, "run", "id"))
   const { answer: synced } = yield* post(`/api/v1/sources/${sourceId}/sync`, {})

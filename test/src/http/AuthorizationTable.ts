@@ -126,6 +126,7 @@ DELETE /api/v1/capsules/:capsuleId                                              
 POST   /api/v1/capsules/:capsuleId/release                                                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/import-confirmation                                       401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 POST   /api/v1/capsules/:capsuleId/plan                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/look                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/reconcile-plan                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/drift-check                                               401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

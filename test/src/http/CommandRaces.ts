@@ -369,6 +369,7 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["accountTokens.revoke", setsOnce],
   ["workspaces.retryMaterialization", setsOnce],
   ["workspaces.createBackup", "decides on the queue alone"],
+  ["capsules.look", "the sync decides: sources.sync"],
   ["workspaces.driftCheck", "each check decides: capsules.driftCheck"],
   ["members.revokeToken", setsOnce],
   ["invitations.revoke", setsOnce],

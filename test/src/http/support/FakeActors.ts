@@ -124,6 +124,7 @@ const actors = Layer.mergeAll(
     plan: refuse,
     reconcilePlan: refuse,
     destroyPlan: refuse,
+    look: refuse,
     driftCheck: refuse,
     configurationPlan: refuse,
     reAdopt: refuse,
