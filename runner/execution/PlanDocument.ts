@@ -31,6 +31,21 @@ const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema
 const record = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
 
+const CheckAddress = Schema.Struct({ kind: Schema.optionalKey(Schema.String), to_display: Schema.String })
+
+const Check = Schema.Struct({
+  address: CheckAddress,
+  status: Schema.String,
+  instances: list(
+    Schema.Struct({
+      address: CheckAddress,
+      status: Schema.String,
+      problems: list(Schema.Struct({ message: Schema.String }))
+    })
+  )
+})
+export type PlannedCheck = typeof Check.Type
+
 /** A module in the configuration: the references of its resources, calls and outputs. */
 export interface PlannedModule {
   readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
@@ -71,6 +86,7 @@ export const PlanDocument = Schema.Struct({
   resource_changes: list(ResourceChange),
   resource_drift: list(ResourceChange),
   output_changes: record(Change),
+  checks: list(Check),
   variables: record(Schema.Struct({ value: Schema.optionalKey(Schema.Json) })),
   configuration: Schema.optionalKey(Schema.Struct({ root_module: Schema.optionalKey(Module) }))
 })

@@ -1,9 +1,16 @@
-import { Effect, type Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
-import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
+import {
+  type ChangedAttribute,
+  CheckStatus,
+  type OutputChange,
+  type PlanCheck,
+  type PlanSummary,
+  type ResourceChange
+} from "../../schema/records/PlanDetails.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
 import { type HeldSecrets, heldSecrets } from "./OutputPrivacy.ts"
-import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
+import type { PlanDocument, PlannedChange, PlannedCheck, PlannedResourceChange } from "./PlanDocument.ts"
 import { planReferences } from "./PlanReferences.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
@@ -226,6 +233,8 @@ export interface PlanProjection {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly resourceDrift: ReadonlyArray<ResourceChange>
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
+  /** Absent for a module without conditions. */
+  readonly checks?: ReadonlyArray<PlanCheck>
 }
 
 /** Any string that the plan marks as sensitive, except the values of `unmarked` Outputs. */
@@ -379,6 +388,37 @@ const projectedChanges = Effect.fnUntraced(function* (
   return projected
 })
 
+/** The maximum number of conditions that are kept, and of instances and messages of each. Those that did not pass come first. */
+const mostChecks = 1000
+const mostInstances = 100
+const mostProblems = 10
+
+const isCheckStatus = Schema.is(CheckStatus)
+const statusOf = (status: string) => (isCheckStatus(status) ? status : "unknown")
+
+const failedFirst = <A extends { readonly status: string }>(all: ReadonlyArray<A>, most: number): ReadonlyArray<A> =>
+  all.length <= most
+    ? all
+    : all.toSorted((a, b) => Number(a.status === "pass") - Number(b.status === "pass")).slice(0, most)
+
+/** What reviewers see of the module's conditions. */
+const shownChecks = (hide: Hide, planned: ReadonlyArray<PlannedCheck>, room: Room): ReadonlyArray<PlanCheck> =>
+  failedFirst(planned, mostChecks).map(({ address, instances, status }) => ({
+    kind: hide.name(address.kind ?? "resource"),
+    address: hide.address(address.to_display),
+    status: statusOf(status),
+    instances: failedFirst(instances ?? [], mostInstances).map((instance) => {
+      const problems = (instance.problems ?? [])
+        .slice(0, mostProblems)
+        .map(({ message }) => String(bounded(hide.message(message, instance.address.to_display), room)))
+      return {
+        address: hide.address(instance.address.to_display),
+        status: statusOf(instance.status),
+        ...(problems.length === 0 ? {} : { problems })
+      }
+    })
+  }))
+
 /**
  * Projects a plan for reviewers: it first applies the tool's own marks for sensitive and unknown values, then redacts every
  * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
@@ -415,7 +455,10 @@ export const projectPlan = (
             ...(before === undefined ? {} : { before: shownValue(before) }),
             ...(after === undefined ? {} : { after: shownValue(after) })
           })),
-        plannedOutputs: outputs.filter(({ change }) => !change.actions.includes("delete")).map(plannedOutput)
+        plannedOutputs: outputs.filter(({ change }) => !change.actions.includes("delete")).map(plannedOutput),
+        ...((plan.checks ?? []).length === 0
+          ? {}
+          : { checks: shownChecks(hide, plan.checks ?? [], { left: longValuesInAll }) })
       }
     })
   })

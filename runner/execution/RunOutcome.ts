@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
+import { OutputChange, PlanCheck, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
 import { RunDiagnostic, SandboxLevel, ToolIdentity } from "../../schema/records/Run.ts"
 import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { BuildReference, PlanSecrets } from "./RunJob.ts"
@@ -48,6 +48,7 @@ export const PlanOutcome = Schema.Struct({
   outputChanges: Schema.Array(OutputChange),
   resourceDrift: Schema.Array(ResourceChange),
   plannedOutputs: Schema.Array(PlannedOutput),
+  checks: Schema.optionalKey(Schema.Array(PlanCheck)),
   hasChanges: Schema.Boolean,
   applyable: Schema.Boolean,
   build: Schema.optionalKey(BuildReference)

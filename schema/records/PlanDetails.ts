@@ -89,6 +89,27 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
   }).annotate({ identifier: "OutputChange" })
 ) {}
 
+/** `error`: the condition could not be evaluated. `unknown`: it depends on values that are known after the apply. */
+export const CheckStatus = Schema.Literals(["pass", "fail", "error", "unknown"])
+
+/** Conditions of the module as the plan evaluated them: of a check block, a resource, an Output or a variable. */
+export class PlanCheck extends Schema.Opaque<PlanCheck>()(
+  Schema.Struct({
+    /** The tool's word, such as `check`, `resource`, `output_value` or `var`. */
+    kind: Schema.String,
+    address: Schema.String,
+    status: CheckStatus,
+    instances: Schema.Array(
+      Schema.Struct({
+        address: Schema.String,
+        status: CheckStatus,
+        /** The module's messages about conditions that failed. */
+        problems: Schema.optionalKey(Schema.Array(Schema.String))
+      })
+    )
+  }).annotate({ identifier: "PlanCheck" })
+) {}
+
 /** The findings of a plan or a drift check, item by item. Its size grows with the module, so lists of Runs do not contain it. */
 export class PlanDetails extends Schema.Opaque<PlanDetails>()(
   Schema.Struct({
@@ -96,8 +117,19 @@ export class PlanDetails extends Schema.Opaque<PlanDetails>()(
     outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
     /** Names of all Outputs that are public after the apply. The apply publishes no others. */
     publicOutputs: Schema.optionalKey(Schema.Array(Schema.String)),
-    resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange))
+    resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
+    /** Absent for plans of earlier releases and for modules without conditions. */
+    checks: Schema.optionalKey(Schema.Array(PlanCheck))
   })
 ) {}
 
 export const planDetailNames = Struct.keys(PlanDetails.fields)
+
+const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
+
+/** Whether an apply would change anything: objects, their addresses, Outputs, or who may see them. */
+export const changesSomething = ({ outputChanges = [], resourceChanges = [] }: PlanDetails): boolean =>
+  resourceChanges.some(
+    ({ actions, importing, previousAddress }) =>
+      !isNothing(actions) || importing !== undefined || previousAddress !== undefined
+  ) || outputChanges.some(({ actions, publication }) => !isNothing(actions) || publication !== undefined)

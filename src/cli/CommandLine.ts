@@ -4,7 +4,7 @@ import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/err
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { exitCodeOf, exitCodes, type StopSignal, stoppedExitCodes } from "./ExitCodes.ts"
+import { exitCodeOf, exitCodes, inToolTerms, type StopSignal, stoppedExitCodes } from "./ExitCodes.ts"
 import { CommandFailed, jsonLine, OutputFailed, PlanWaits } from "./Output.ts"
 import { OutputFormat, withFormat } from "./OutputFormat.ts"
 import { presentation } from "./Presentation.ts"
@@ -80,7 +80,8 @@ export const isServing = ([name, next]: ReadonlyArray<string>) =>
 /** Ends the process with the command's exit code. A server that stops on request has succeeded. */
 export const teardown =
   (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
-  (exit, onExit) => {
+  (exit, end) => {
+    const onExit = (code: number) => end(inToolTerms(args, code))
     if (Exit.isSuccess(exit)) return onExit(exitCodes.done)
     if (Cause.hasInterruptsOnly(exit.cause)) {
       return onExit(isServing(args) ? exitCodes.done : stoppedExitCodes[signal()])

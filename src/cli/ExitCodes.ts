@@ -43,7 +43,7 @@ export const exitMeanings: Readonly<Record<ExitName, Meaning>> = {
   changes: {
     meaning: "there are changes to decide about, or a plan waits for approval",
     examples:
-      "`svc plan` found changes, `svc drift` found a difference, `svc apply` was given a plan that nobody approved yet."
+      "`svc plan` found changes, `svc drift` found a difference, `svc apply` was given a plan that nobody approved yet. With `--detailed-exitcode` this is 2, and every other failure 1, as the tool has it."
   },
   forbidden: {
     meaning: "not signed in, or forbidden",
@@ -103,3 +103,13 @@ export const exitCodeOf = (failure: unknown): number => {
 /** As a shell reports a program that such a signal ended. */
 export const stoppedExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const
 export type StopSignal = keyof typeof stoppedExitCodes
+
+/** The name of the flag with which a command exits as the tool does. */
+export const detailedExitcode = "detailed-exitcode"
+
+/** An exit code in the tool's terms, if the command line asks for them: 0 nothing would change, 2 changes, 1 everything else. */
+export const inToolTerms = (args: ReadonlyArray<string>, code: number): number => {
+  const isAsked = args.some((arg) => arg === `--${detailedExitcode}` || arg === `--${detailedExitcode}=true`)
+  if (!isAsked || code === exitCodes.done || code >= exitCodes.interrupted) return code
+  return code === exitCodes.changes ? 2 : 1
+}

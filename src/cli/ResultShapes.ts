@@ -27,6 +27,7 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "run list": { runs: "array of Run" },
   "run get": { run: "Run" },
   "run watch": { run: "Run" },
+  "run wait": { run: "Run", "approvals?": "with --approved: who approved, and whether it is enough" },
   "run cancel": { run: "Run" },
   "run release": { run: "Run" },
   logs: { seq: "number of the line", text: "the line" },

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { live } from "../src/cli/support/CommandLine.ts"
 import { acme } from "./support/Verbs.ts"
 import { isIncomplete } from "./support/NetworkShell.ts"
@@ -25,6 +25,12 @@ variable "password" {
 }
 resource "terraform_data" "network" {
   input = "\${var.region} \${var.size} \${join(",", var.zones)}"
+}
+check "short" {
+  assert {
+    condition     = length(var.region) < 20
+    error_message = "Long."
+  }
 }
 output "network" {
   value = terraform_data.network.output
@@ -113,7 +119,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         [["--unset", "other"], "declares no variable other"],
         [["--var", "zones=b"], "texts in it have quotes"],
         [["--var-file", broken], "line 1: password: its value is computed"],
-        [["--var-file", "/nowhere"], "the file cannot be read"],
+        [["--var-file", "/nowhere"], "There is no file /nowhere"],
         [["--var", "region=-", "--var", "password=-"], "Only one value or file"]
       ] as const) {
         const refused = yield* told([...set, ...args])
@@ -132,6 +138,79 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       expect([first.code, again.value?.run.id]).toEqual([0, first.value.run.id])
       expect((yield* json([...set, ...guarded])).code).toBe(6)
       expect((yield* told(["run", "watch", first.value.run.id])).code).toBe(3)
+    })
+  )
+
+  live("plans another ref, waits for another person, and exits as the tool does", () =>
+    Effect.gen(function* () {
+      const { file, json, server, told } = yield* acme({ "network/main.tf": network })
+      const values = yield* file("values.json", '{ "region": "north", "password": "canary-of-the-plan" }')
+      const install = [
+        "install",
+        server.repositoryUrl,
+        "--module",
+        "network",
+        "--name",
+        "network",
+        "--var-file",
+        values
+      ]
+      const { run: first } = (yield* json(install)).value
+
+      // The plan for other programs has nothing that reviewers do not see.
+      const document = yield* told(["run", "get", "network", "--plan-json"])
+      expect(document.code).toBe(0)
+      expect(document.out).not.toContain("canary")
+      expect(JSON.parse(document.out)).toMatchObject({
+        format_version: "1.2",
+        resource_changes: [{ address: "terraform_data.network", change: { actions: ["create"], before: null } }],
+        output_changes: { network: { actions: ["create"] } },
+        checks: [{ address: { kind: "check", to_display: "check.short" }, status: "pass" }]
+      })
+      const keys = ["variables", "prior_state", "planned_values", "configuration"]
+      expect(keys.filter((key) => Object.hasOwn(JSON.parse(document.out), key))).toEqual([])
+
+      // A pipeline waits while somebody else approves.
+      const waiting = yield* Effect.forkChild(json(["run", "wait", first.id, "--approved", "--wait-timeout", "2m"]))
+      const early = yield* json(["run", "wait", first.id, "--approved", "--wait-timeout", "1s"])
+      expect([early.code, JSON.parse(early.error.split("\n").at(-1) ?? "").error.code]).toEqual([7, "timed_out"])
+      expect((yield* told(["approve", first.id, "--digest", first.planDigest, "--comment", "fine"])).code).toBe(0)
+      const waited = yield* Fiber.join(waiting)
+      expect(waited).toMatchObject({
+        code: 0,
+        value: { run: { id: first.id, approvalComment: "fine" }, approvals: { state: "approved" } }
+      })
+      expect((yield* told(["apply", first.id, "--detailed"])).code).toBe(2)
+      expect((yield* told(["apply", first.id])).code).toBe(0)
+      expect((yield* told(["run", "wait", "network"])).code).toBe(0)
+      expect((yield* told(["run", "get", "network", "--plan-json"])).code).toBe(0)
+
+      // Nothing to decide
+      const again = yield* json(["plan", "network"])
+      expect([again.code, again.value.run.status]).toEqual([0, "waiting_approval"])
+      expect((yield* told(["run", "watch", again.value.run.id])).code).toBe(0)
+      const empty = yield* json(["plan", "network", "--detailed-exitcode", "--discard-if-empty"])
+      expect([empty.code, empty.value.run]).toMatchObject([0, { status: "cancelled", endedBy: { kind: "discarded" } }])
+      const ended = yield* json(["run", "wait", empty.value.run.id, "--approved"])
+      expect([ended.code, ended.value.run.status]).toEqual([1, "cancelled"])
+
+      // Something to decide, in svc's terms and in those of the tool
+      const set = ["capsule", "set", "network", "--var", "size=5", "--discard-if-empty"]
+      expect((yield* json(set)).code).toBe(3)
+      expect((yield* json([...set, "--detailed-exitcode"])).code).toBe(2)
+      for (const wrong of [["plan", "nothing"], ["plan"], ["plan", "network", "--ref", "nowhere"]]) {
+        expect([wrong, (yield* told([...wrong, "--detailed-exitcode"])).code]).toEqual([wrong, 1])
+      }
+
+      // Another branch
+      yield* server.commit({ "network/main.tf": network.replace("= []", '= ["a"]') }, "wider")
+      const other = yield* json(["plan", "network", "--ref", "wider", "--idempotency-key", "once"])
+      expect([other.code, other.value.run.planSummary]).toMatchObject([3, { change: 1 }])
+      const same = yield* json(["plan", "network", "--ref", "wider", "--idempotency-key", "once"])
+      expect(same.value.run.id).toBe(other.value.run.id)
+      expect((yield* told(["plan", "network", "--ref", "wider", "--destroy"])).code).toBe(2)
+      const nowhere = yield* told(["plan", "network", "--ref", "nowhere"])
+      expect([nowhere.code, nowhere.error]).toEqual([1, expect.stringContaining("There is no plan of nowhere")])
     })
   )
 })

@@ -7,6 +7,13 @@ const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 /** Hiding secrets that are cut, wrapped or joined. */
 export const redactionMutants: ReadonlyArray<Mutant> = [
   {
+    name: "redaction: messages of conditions in a plan",
+    file: "runner/execution/PlanProjection.ts",
+    text: "hide.message(message, instance.address.to_display)",
+    broken: "message",
+    test: "test/runner/execution/PlanProjection.test.ts"
+  },
+  {
     name: "redaction: a line that shows six characters of a secret waits",
     file: "runner/redaction/RedactionStream.ts",
     text: "Math.min(this.#scanner.held(), lineStart)",

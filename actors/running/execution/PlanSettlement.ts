@@ -51,6 +51,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
   resourceChanges: outcome.resourceChanges,
   outputChanges: outcome.outputChanges,
   resourceDrift: outcome.resourceDrift,
+  ...(outcome.checks === undefined ? {} : { checks: outcome.checks }),
   diagnostics: diagnosticsOf(prepared, outcome.diagnostics),
   tool: outcome.tool,
   ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })

@@ -10,7 +10,7 @@ import { allPages } from "../remote/Pages.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { rowsText } from "../remote/Rows.ts"
-import { capsuleNamed, workspaceNamed } from "../remote/Selection.ts"
+import { capsuleNamed, onlyNamed, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 
 const outputsText = ({ outputs }: OutputShare) =>
@@ -33,19 +33,23 @@ const sharesText = (shares: ReadonlyArray<OutputShare>) =>
 
 const shareArgument = Argument.String("share").pipe(Argument.withDescription("Id of the share, from `svc share list`"))
 
+const sharesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const { connections } = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(
+      connections.outputShares({ query: { ...query, workspaceId } }),
+      ({ nextCursor, outputShares: items }) => ({ items, nextCursor })
+    )
+  )
+})
+
 const listCommand = Command.make(
   "list",
   workspaceFlags,
   Effect.fn("share list")((given) =>
     Effect.gen(function* () {
-      const { connections } = yield* SvcClient
-      const { handle, id: workspaceId } = yield* workspaceNamed(given.workspace)
-      const outputShares = yield* allPages((query) =>
-        Effect.map(
-          connections.outputShares({ query: { ...query, workspaceId } }),
-          ({ nextCursor, outputShares: items }) => ({ items, nextCursor })
-        )
-      )
+      const { handle, id } = yield* workspaceNamed(given.workspace)
+      const outputShares = yield* sharesOf(id)
       yield* print(
         given.json,
         { outputShares },
@@ -137,6 +141,9 @@ const revokeCommand = Command.make(
   Effect.fn("share revoke")((given) =>
     Effect.gen(function* () {
       const { connections } = yield* SvcClient
+      const { id: workspaceId } = yield* workspaceNamed(given.workspace)
+      const words = { what: "share", several: "shares", list: "svc share list" }
+      yield* onlyNamed(yield* sharesOf(workspaceId), ({ id }) => id, given.share, words)
       yield* agreed(given, "Capsules that use these Outputs cannot be planned until they get the values elsewhere.")
       const { outputShare } = yield* connections.revokeOutputShare({ params: { shareId: given.share }, payload: {} })
       yield* print(given.json, { outputShare }, `${outputShare.id} is ${outputShare.status}.`)

@@ -1,7 +1,7 @@
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { planFlags, planned } from "../remote/PlanCommands.ts"
+import { changeFlags, planned } from "../remote/PlanCommands.ts"
 import { patiently } from "../remote/Patience.ts"
 import { progress } from "../remote/Progress.ts"
 import { onServer } from "../remote/Remote.ts"
@@ -13,7 +13,7 @@ import { installFlags, installRequest, plannedInstall } from "./InstallRequest.t
 export const installCommand = Command.make(
   "install",
   {
-    ...planFlags,
+    ...changeFlags,
     ...installFlags,
     idempotencyKey: idempotencyKeyFlag,
     url: Argument.String("url").pipe(Argument.withDescription("Git address of the repository"))

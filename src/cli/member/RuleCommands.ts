@@ -9,7 +9,7 @@ import { allPages } from "../remote/Pages.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { rowsText } from "../remote/Rows.ts"
-import { projectNamed, workspaceNamed } from "../remote/Selection.ts"
+import { onlyNamed, projectNamed, workspaceNamed } from "../remote/Selection.ts"
 import { teamNamed, teamsOf } from "./Teams.ts"
 
 const rulesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
@@ -144,6 +144,8 @@ const removeCommand = Command.make(
     Effect.gen(function* () {
       const { approvals } = yield* SvcClient
       const { id: workspaceId } = yield* workspaceNamed(given.workspace)
+      const words = { what: "rule", several: "rules", list: "svc rule list" }
+      yield* onlyNamed(yield* rulesOf(workspaceId), ({ id }) => id, given.rule, words)
       yield* agreed(given, "What the rule asks for is not needed any more for plans that wait now.")
       yield* approvals.removeRule({ params: { workspaceId, ruleId: given.rule } })
       yield* print(given.json, { removed: given.rule }, `The rule ${given.rule} is removed.`)

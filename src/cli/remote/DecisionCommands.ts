@@ -6,7 +6,7 @@ import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
-import { planFlags, planned } from "./PlanCommands.ts"
+import { runFlags, planned } from "./PlanCommands.ts"
 import { addressOf, capsuleOfRun, showPlan } from "./PlanView.ts"
 import { onServer } from "./Remote.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
@@ -187,7 +187,7 @@ const refuseUnready = Effect.fnUntraced(function* (plan: Run, isRepeatable: bool
 
 export const applyCommand = Command.make(
   "apply",
-  { ...planFlags, idempotencyKey: idempotencyKeyFlag, plan: planArgument },
+  { ...runFlags, idempotencyKey: idempotencyKeyFlag, plan: planArgument },
   Effect.fn("apply")((given) =>
     Effect.gen(function* () {
       const { runs } = yield* SvcClient

@@ -11,8 +11,9 @@ import { showEnd } from "./PlanView.ts"
 import { progress } from "./Progress.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
-import { awaitRun, endOf } from "./RunEnd.ts"
-import { exitCodes } from "../ExitCodes.ts"
+import { revisionPlanned } from "./RevisionPlanned.ts"
+import { awaitRun, endOf, hasDecision } from "./RunEnd.ts"
+import { detailedExitcode, exitCodes } from "../ExitCodes.ts"
 import { inWords, RemoteFailed } from "./RemoteFailed.ts"
 import { shortCommit } from "./Rows.ts"
 import { capsuleNamed, stateVersionsOf } from "./Selection.ts"
@@ -24,7 +25,25 @@ const waitFlag = Flag.Boolean("wait").pipe(
 )
 
 /** Flags of every command that starts a Run. */
-export const planFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
+export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
+
+/** Flags of a command whose Run finds out what would change. */
+export const changeFlags = {
+  ...runFlags,
+  detailedExitcode: Flag.Boolean(detailedExitcode).pipe(
+    Flag.withDescription("Exit as the tool does: 0 nothing would change, 1 refused or failed, 2 there are changes"),
+    Flag.withDefault(false)
+  )
+}
+
+/** Flags of every command that makes a plan for review. */
+export const planFlags = {
+  ...changeFlags,
+  discardIfEmpty: Flag.Boolean("discard-if-empty").pipe(
+    Flag.withDescription("Discard the plan if nothing would change, so that nothing waits for approval"),
+    Flag.withDefault(false)
+  )
+}
 
 interface Waiting {
   readonly json: boolean
@@ -32,10 +51,21 @@ interface Waiting {
   readonly about?: Readonly<Record<string, unknown>>
   readonly wait: boolean
   readonly waitTimeout: Option.Option<number>
+  readonly discardIfEmpty?: boolean
 }
 
+/** Discards a plan that changes nothing. */
+const discarded = Effect.fnUntraced(function* (run: Run) {
+  const { runs } = yield* SvcClient
+  const payload = { reason: "Nothing would change." }
+  return (yield* runs.cancel({ params: { runId: run.id }, payload })).run
+})
+
 /** Waits for a new Run, shows its plan or its result, and exits with the corresponding code. */
-export const planned = Effect.fn("planned")(function* (run: Run, { about = {}, json, wait, waitTimeout }: Waiting) {
+export const planned = Effect.fn("planned")(function* (
+  run: Run,
+  { about = {}, discardIfEmpty = false, json, wait, waitTimeout }: Waiting
+) {
   if (!wait) {
     return yield* print(
       json,
@@ -44,6 +74,13 @@ export const planned = Effect.fn("planned")(function* (run: Run, { about = {}, j
     )
   }
   const ended = yield* awaitRun(run, waitTimeout, json)
+  if (discardIfEmpty && ended.status === "waiting_approval" && !hasDecision(ended)) {
+    return yield* print(
+      json,
+      { run: yield* discarded(ended), ...about },
+      `Nothing would change. The plan ${ended.id} is discarded.`
+    )
+  }
   if (json) yield* print(true, { run: ended, ...about }, "")
   else yield* patiently(showEnd(ended))
   if (ended.status === "waiting_approval" && !json) {
@@ -89,6 +126,14 @@ export const planCommand = Command.make(
       Flag.withDescription("Plan the destruction of everything that the Capsule manages"),
       Flag.withDefault(false)
     ),
+    ref: Flag.optional(
+      Flag.String("ref").pipe(
+        Flag.withDescription(
+          "Plan another branch, tag or commit; what the Capsule follows changes when that is applied"
+        ),
+        Flag.withMetavar("ref")
+      )
+    ),
     reconcile: Flag.Boolean("reconcile").pipe(
       Flag.withDescription("Plan the deployed commit again, to put back what was changed outside"),
       Flag.withDefault(false)
@@ -106,6 +151,16 @@ export const planCommand = Command.make(
       const { capsules } = yield* SvcClient
       const { id } = yield* capsuleNamed(given.capsule, given.workspace)
       const headers = yield* keyHeaders(given.idempotencyKey)
+      if (Option.isSome(given.ref)) {
+        if (given.destroy || given.reconcile) {
+          return yield* new RemoteFailed({
+            code: "usage",
+            exitCode: exitCodes.usage,
+            message: "--ref plans a revision: leave --destroy and --reconcile out, which plan the deployed one."
+          })
+        }
+        return yield* planned(yield* revisionPlanned(id, given.ref.value, headers, given), given)
+      }
       // The other two plan the deployed commit.
       const about = given.sync && !given.destroy && !given.reconcile ? yield* lookFirst(id, given.json) : {}
       const request = { params: { capsuleId: id }, headers, payload: {} }
@@ -119,17 +174,22 @@ export const planCommand = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Plan a Capsule at the newest commit that it follows, and show the plan; exit code 3 when it waits for approval"
+    "Plan a Capsule at the newest commit that it follows, and show the plan; exit code 3 when there are changes to decide"
   ),
   Command.withExamples([
     { command: "svc plan network", description: "Plan, and show what would change" },
+    { command: "svc plan network --ref main", description: "Plan another branch, tag or commit" },
+    {
+      command: "svc plan network --detailed-exitcode --discard-if-empty",
+      description: "In a pipeline that knows the exit codes of the tool"
+    },
     { command: "svc plan network --json --wait-timeout 30m", description: "In a script" }
   ])
 )
 
 export const destroyCommand = Command.make(
   "destroy",
-  { ...planFlags, idempotencyKey: idempotencyKeyFlag, capsule: capsuleArgument },
+  { ...changeFlags, idempotencyKey: idempotencyKeyFlag, capsule: capsuleArgument },
   Effect.fn("destroy")((given) =>
     Effect.gen(function* () {
       const { capsules } = yield* SvcClient
@@ -145,7 +205,7 @@ export const destroyCommand = Command.make(
 
 export const driftCommand = Command.make(
   "drift",
-  { ...planFlags, capsule: capsuleArgument },
+  { ...changeFlags, capsule: capsuleArgument },
   Effect.fn("drift")((given) =>
     Effect.gen(function* () {
       const { capsules } = yield* SvcClient

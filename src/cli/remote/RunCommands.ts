@@ -2,8 +2,9 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
 import { agentFacts } from "./AgentText.ts"
+import { planJson } from "./PlanJson.ts"
 import { showEnd } from "./PlanView.ts"
 import { releaseCommand } from "./ReleaseCommand.ts"
 import { runArgument } from "./RunArgument.ts"
@@ -15,9 +16,12 @@ import { awaitRun, endOf, printLog } from "./RunEnd.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
+import { waitCommand } from "./WaitCommand.ts"
 
 const defaultRuns = 20
 const any = () => true
+const isReviewed = ({ planRunId, type }: Pick<Run, "planRunId" | "type">) =>
+  planRunId === undefined && (type === "plan" || type === "destroy_plan")
 
 const listCommand = Command.make(
   "list",
@@ -102,16 +106,41 @@ const factsOf = (run: Run) =>
 
 const getCommand = Command.make(
   "get",
-  { ...workspaceFlags, run: runArgument },
+  {
+    ...workspaceFlags,
+    planJson: Flag.Boolean("plan-json").pipe(
+      Flag.withDescription(
+        "Print a plan in the tool's format, for programs that read it: what reviewers see, without variables, state and secrets"
+      ),
+      Flag.withDefault(false)
+    ),
+    run: runArgument
+  },
   Effect.fn("run get")((given) =>
     Effect.gen(function* () {
-      const run = yield* runNamed(given.run, given.workspace, any, "Run")
+      const run = yield* runNamed(
+        given.run,
+        given.workspace,
+        given.planJson ? isReviewed : any,
+        given.planJson ? "plan" : "Run"
+      )
+      if (given.planJson) {
+        if (run.planSummary !== undefined && isReviewed(run)) return yield* printLine(jsonLine(planJson(run)))
+        return yield* new CommandFailed({
+          message: `${run.id} is a ${run.type.replaceAll("_", " ")} that is ${run.status}: it has no plan to print.`
+        })
+      }
       if (given.json) return yield* print(true, { run }, "")
       yield* print(false, run, factsOf(run))
       yield* showEnd(run)
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("Show a Run, and the changes of a plan"))
+).pipe(
+  Command.withDescription("Show a Run, and the changes of a plan"),
+  Command.withExamples([
+    { command: "svc run get network --plan-json > plan.json", description: "For a program that reads the tool's plans" }
+  ])
+)
 
 const watchCommand = Command.make(
   "watch",
@@ -149,7 +178,7 @@ const cancelCommand = Command.make(
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
-  Command.withSubcommands([listCommand, getCommand, watchCommand, cancelCommand, releaseCommand])
+  Command.withSubcommands([listCommand, getCommand, watchCommand, waitCommand, cancelCommand, releaseCommand])
 )
 
 export const logsCommand = Command.make(

@@ -1,6 +1,7 @@
 import { Effect, type Option, Schedule, Schema, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { RunPhase, type RunLogEntry } from "../../../schema/events/RunEvent.ts"
+import { changesSomething } from "../../../schema/records/PlanDetails.ts"
 import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
@@ -79,11 +80,11 @@ export const printLog = (run: Run, { after, follow, json }: LogReading) =>
 
 const poll = Schedule.spaced("1 second")
 
-const settled = (run: Run) =>
+const settled = (run: Run, until: (current: Run) => boolean) =>
   Effect.gen(function* () {
     const client = yield* SvcClient
     const answer = yield* Effect.repeat(patiently(client.runs.read({ params: { runId: run.id } })), {
-      until: (current) => isSettled(current.run),
+      until: (current) => until(current.run),
       schedule: poll
     })
     return answer.run
@@ -102,11 +103,16 @@ const begun = (run: Run, json: boolean) =>
  * Prints the id of the Run, waits until nothing more will happen automatically, and shows progress. The wait goes on while the
  * server restarts; an interruption stops only the watching, not the Run.
  */
-export const awaitRun = (run: Run, timeout: Option.Option<number>, json: boolean) => {
+export const awaitRun = (
+  run: Run,
+  timeout: Option.Option<number>,
+  json: boolean,
+  until: (current: Run) => boolean = isSettled
+) => {
   const watched = json
-    ? settled(run)
+    ? settled(run, until)
     : Effect.raceFirst(
-        settled(run),
+        settled(run, until),
         // If progress reporting fails, the wait continues.
         Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
@@ -138,8 +144,16 @@ export const resultText = (run: Run): string => {
   ].join("\n")
 }
 
-/** The exit code for the outcome of a Run: 0 done, 3 a plan is waiting or the infrastructure differs, 1 otherwise. */
+/** Whether somebody has to decide about a plan that waits. A plan that changes nothing only records a revision. */
+export const hasDecision = (run: Run): boolean =>
+  run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
+
+/**
+ * The exit code for the outcome of a Run: 0 done or nothing would change, 3 a plan is waiting with changes or the infrastructure
+ * differs, 1 otherwise.
+ */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
+  if (run.status === "waiting_approval" && !hasDecision(run)) return
   if (run.status === "waiting_approval") return yield* new PlanWaits({ message: "The plan waits for approval." })
   if (run.status !== "succeeded") {
     return yield* new CommandFailed({ message: `The Run is ${run.status}.`, reported: true })

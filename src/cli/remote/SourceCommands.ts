@@ -8,7 +8,7 @@ import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print, printSecret } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
-import { planFlags, planned } from "./PlanCommands.ts"
+import { runFlags, planned } from "./PlanCommands.ts"
 import { patiently } from "./Patience.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
@@ -88,7 +88,7 @@ const syncText = (run: Run, lanes: Found["lanes"], behind: Found["behind"]) =>
 const syncCommand = Command.make(
   "sync",
   {
-    ...planFlags,
+    ...runFlags,
     intent: Flag.optional(
       Flag.Literals("intent", SyncIntent.literals).pipe(
         Flag.withDescription("manual_plan: no automatic update follows; else observe")

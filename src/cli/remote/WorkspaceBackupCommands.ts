@@ -6,7 +6,7 @@ import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
 import { allPages } from "./Pages.ts"
-import { planFlags, planned } from "./PlanCommands.ts"
+import { changeFlags, planned } from "./PlanCommands.ts"
 import { onServer } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
 import { rowsText, timeText } from "./Rows.ts"
@@ -123,7 +123,7 @@ const createCommand = Command.make(
 const restorePlanCommand = Command.make(
   "restore-plan",
   {
-    ...planFlags,
+    ...changeFlags,
     idempotencyKey: idempotencyKeyFlag,
     capsule: Flag.optional(
       Flag.String("capsule").pipe(

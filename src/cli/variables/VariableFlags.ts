@@ -44,9 +44,7 @@ const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Sch
 
 /** The values in a file, as the tool reads them: JSON, or its own syntax. Messages name a line, never a value. */
 export const valuesOfFile = Effect.fn("valuesOfFile")(function* (file: string) {
-  const text = yield* inputText(file).pipe(
-    Effect.catchTag("PlatformError", () => Effect.fail(refused(`--var-file ${file}: the file cannot be read.`)))
-  )
+  const text = yield* inputText(file)
   if (file.endsWith(".json") || text.trimStart().startsWith("{")) {
     yield* refuseRoundedNumbers("--var-file", text)
     const json = yield* decodeObject(text).pipe(

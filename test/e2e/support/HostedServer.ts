@@ -110,7 +110,8 @@ export const hostedServer = Effect.fnUntraced(function* (
     anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,
-    commit: (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } }),
+    commit: (changed: Readonly<Record<string, string>>, branch = "main") =>
+      commitFiles({ gitdir, files: { ...changed }, branch }),
     /** From now on the Git server has nothing to send. */
     loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,

@@ -63,12 +63,10 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A server with the page's modules, and the shell of a person who has every permission on it. */
-export const network = Effect.gen(function* () {
+/** A server with the page's modules, and the shell of a person who has just come to it. */
+export const newcomer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
-  yield* server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
-  yield* server.providing("eu-west", "aws-production", "acme")
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
   yield* files.writeFileString(`${shell.home}/values.json`, values)
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
@@ -94,6 +92,14 @@ export const network = Effect.gen(function* () {
           Effect.provide(config)
         )
   return { server, shell, run, soon }
+})
+
+/** The same, with a Workspace that the person owns and that a pool provides credentials for. */
+export const network = Effect.gen(function* () {
+  const place = yield* newcomer
+  yield* place.server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
+  yield* place.server.providing("eu-west", "aws-production", "acme")
+  return place
 })
 
 const isReady = ["bash", "jq", "terraform"].every((program) => Bun.which(program) !== null)

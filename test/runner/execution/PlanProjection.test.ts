@@ -46,6 +46,45 @@ describe("projectPlan", () => {
     expect(resourceChanges).toHaveLength(9)
   })
 
+  test("shows the module's conditions without a secret in their messages and instance keys", () => {
+    const address = (to_display: string, kind = "check") => ({ kind, to_display })
+    const plan = planOf({
+      checks: [
+        {
+          address: address("check.health"),
+          status: "fail",
+          instances: [
+            {
+              address: { to_display: 'module.m["p4ssw0rd-canary"].check.health' },
+              status: "fail",
+              problems: [{ message: "Got p4ssw0rd-canary." }]
+            }
+          ]
+        },
+        { address: address("demo.one", "resource"), status: "of a later release", instances: null }
+      ]
+    })
+    const { checks } = projected(plan, { origin: "var.password", value: Redacted.make("p4ssw0rd-canary") })
+    expect(JSON.stringify(checks)).not.toContain("canary")
+    expect(checks).toMatchObject([
+      {
+        kind: "check",
+        address: "check.health",
+        status: "fail",
+        instances: [{ problems: [expect.stringContaining("Got ")] }]
+      },
+      { kind: "resource", address: "demo.one", status: "unknown", instances: [] }
+    ])
+    expect(projected(planOf({}))).not.toHaveProperty("checks")
+    const many = Array.from({ length: 1001 }, (_, at) => ({
+      address: address(`check.c${at}`),
+      status: at === 1000 ? "fail" : "pass",
+      instances: []
+    }))
+    const kept = projected(planOf({ checks: many })).checks ?? []
+    expect([kept.length, kept[0]?.status]).toEqual([1000, "fail"])
+  })
+
   test("shows the changes to each attribute, but nothing sensitive", () => {
     const plan = planOf({
       resource_changes: [
