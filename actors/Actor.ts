@@ -92,7 +92,8 @@ const asActor = <A, E, R>(
   const readmission = Context.get(caller, Readmission)
   const admitted = readmission === undefined ? actor : Context.add(actor, Readmission, readmission)
   const within = span === undefined ? admitted : Context.add(admitted, Tracer.ParentSpan, span)
-  return Effect.updateContext(effect, () => within)
+  const ofActor: (caller: Context.Context<never>) => Context.Context<R> = () => within
+  return Effect.updateContext(effect, ofActor)
 }
 
 const isClient = <Id, Rpcs extends Rpc.Any>(

@@ -55,6 +55,7 @@ export const CapsuleCommands = commandsOf(
     success: replayable(Run),
     error: ApiError
   }),
+  /** Plans the deployed revision again, to undo changes made outside. */
   Rpc.make("ReconcilePlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("RollbackPlan", {
@@ -90,16 +91,19 @@ export const CapsuleCommands = commandsOf(
     success: Capsule,
     error: ApiError
   }),
+  /** Creates a destroy plan, or removes a Capsule that has never been applied. */
   Rpc.make("Remove", {
     payload: command,
     success: Schema.Union([Schema.Struct({ run: Run }), Schema.Struct({ capsule: Capsule })]),
     error: ApiError
   }),
+  /** Releases the Capsule without destroying anything. */
   Rpc.make("Release", {
     payload: { ...command, request: ReleaseRequest },
     success: CapsuleReleased,
     error: ApiError
   }),
+  /** Enables an imported Capsule. */
   Rpc.make("ConfirmImport", {
     payload: { ...command, request: ImportConfirmationRequest },
     success: Capsule,

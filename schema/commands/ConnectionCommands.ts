@@ -51,6 +51,7 @@ export const ConnectionCommands = commandsOf(
   }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: TestedConnection, error: ApiError }),
+  /** Confirms the exact origins to which an older Git Connection may be sent. */
   Rpc.make("ConfirmOrigins", {
     payload: { context: CommandContext, origins: Schema.Array(CredentialOrigin) },
     success: Connection,
@@ -70,5 +71,6 @@ export const ConnectionCommands = commandsOf(
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
   /** Revokes the tokens of a revoked Connection at their server when that is due. */
   Rpc.make("RevokeTokens"),
+  /** Revokes it at once: it is not used again, plans made with it are voided, and Runs that change nothing are stopped. */
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 )

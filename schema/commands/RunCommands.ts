@@ -15,6 +15,7 @@ export const RunCommands = commandsOf(
       context: CommandContext,
       planDigest: Schema.optional(Schema.String),
       comment: Schema.optional(Schema.String),
+      /** Codes of what makes it uncertain which objects exist; the plan is not approved without them. */
       acknowledged: Schema.optional(Schema.Array(UncertainCode))
     },
     success: Run,

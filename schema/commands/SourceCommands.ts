@@ -25,6 +25,10 @@ export const SourceCommands = commandsOf(
     success: Schema.Struct({ freesArchives: Schema.Boolean }),
     error: ApiError
   }),
+  /**
+   * Replaces this version of the webhook secret; the old secret becomes invalid immediately. Fails with `guard_conflict`. A replay
+   * under the same key renews nothing and returns no secret.
+   */
   Rpc.make("RenewHookSecret", {
     payload: {
       context: CommandContext,

@@ -21,6 +21,8 @@ import {
   webOrigin
 } from "./support/HostedPlane.ts"
 import { eventually } from "../support/Eventually.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -43,6 +45,7 @@ describe("host requirements of a configuration", () => {
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
       const web = yield* deployed("web", "web")
       const first = yield* outputsOf(web.capsuleId)
@@ -75,15 +78,14 @@ describe("host requirements of a configuration", () => {
       // With another configuration: the same secret, the same Interface, and no second grant.
       const before = yield* capsules.read(web.capsuleId)
       expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
-      const planned = yield* capsules.configurationPlan(
+      const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
         context,
-        web.capsuleId,
-        {
+        request: {
           variablePatch: { set: { label: "changed" } },
           expected: { authorityGuard: before.installConfigReAdoption.authorityGuard }
         },
-        { key: "label", requestDigest: "label" }
-      )
+        idempotency: { key: "label", requestDigest: "label" }
+      })
       yield* settled(planned.value.planRunId)
       expect((yield* applied(planned.value.planRunId)).status).toBe("succeeded")
       const second = yield* outputsOf(web.capsuleId)
@@ -98,7 +100,7 @@ describe("host requirements of a configuration", () => {
       expect(yield* bindings).toHaveLength(1)
 
       // Destroying the Capsule removes all of it.
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
+      const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(web.capsuleId, { context })).value.id)
       expect(destroy.error).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
       expect((yield* surfaces).items).toEqual([])
@@ -138,7 +140,7 @@ describe("host requirements of a configuration", () => {
   tests.live("interface.consume: resolved after the plan, bound during review, ready after the apply", () =>
     Effect.gen(function* () {
       const { context, subject } = yield* Bench
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       yield* eventually(surfaces, ({ items }) => items.length === 1)
       const plan = yield* install("reader", "reader")
       expect(plan.phase).toBe("reviewable")
@@ -154,7 +156,7 @@ describe("host requirements of a configuration", () => {
       // A binding removed before its apply leaves nothing usable behind.
       const removed = yield* install("removed reader", "reader")
       if (removed.capsuleId === undefined) return yield* Effect.die("no Capsule")
-      yield* capsules.remove(context, removed.capsuleId)
+      yield* capsules.Remove(removed.capsuleId, { context })
       const left = (yield* bindings).filter((row) => row.consumer_capsule_id === removed.capsuleId)
       expect(left.map(({ status }) => status)).toEqual(["revoked"])
       if (plan.planRunId === undefined) return yield* Effect.die("no plan")
@@ -188,7 +190,7 @@ describe("host requirements of a configuration", () => {
     Effect.gen(function* () {
       const { context } = yield* Bench
       const sql = yield* SqlClient.SqlClient
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const plan = yield* install("site", "sign-in")
       expect(plan.diagnostics).toEqual([])
       const clients = sql<{
@@ -209,7 +211,7 @@ describe("host requirements of a configuration", () => {
         OIDC_CLIENT_ID: capsuleClientId(plan.capsuleId),
         OIDC_REDIRECT_URI: `${siteOrigin}/auth/callback`
       })
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, plan.capsuleId, undefined)).value.id)
+      const destroy = yield* settled((yield* capsules.DestroyPlan(plan.capsuleId, { context })).value.id)
       expect(destroy.signIn).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
       expect((yield* clients).map(({ status }) => status)).toEqual(["retired"])
@@ -257,26 +259,28 @@ describe("host requirements of a configuration", () => {
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const web = yield* deployed("shop", "web")
       yield* eventually(surfaces, ({ items }) => items.length === 2)
       // Two Capsules now provide it, so the choice is ambiguous.
       const reader = yield* install("second reader", "reader")
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
-      const waiting = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
+      const waiting = yield* settled((yield* capsuleCommands.Plan(web.capsuleId, { context })).value.id)
       expect(waiting.status).toBe("waiting_approval")
       // Assignments match by name: a Capsule with another name has none.
-      yield* capsules.update(context, web.capsuleId, { name: "renamed" })
-      yield* runs.approve(context, waiting.id, {})
+      yield* capsuleCommands.Update(web.capsuleId, { context, name: "renamed" })
+      yield* runCommands.Approve(waiting.id, { context })
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
       expect([apply.status, apply.error?.code]).toEqual(["failed", "endpoint_not_available"])
       expect((yield* capsules.read(web.capsuleId)).runtimeSafety).toBe("safe")
-      const again = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
+      const again = yield* settled((yield* capsuleCommands.Plan(web.capsuleId, { context })).value.id)
       expect([again.status, again.error?.code]).toEqual(["failed", "endpoint_not_available"])
-      const drift = yield* settled((yield* capsules.driftCheck(context, web.capsuleId)).id)
+      const drift = yield* settled((yield* capsuleCommands.DriftCheck(web.capsuleId, { context })).id)
       expect([drift.status, drift.error]).toEqual(["succeeded", undefined])
       expect((yield* capsules.read(web.capsuleId)).driftStatus).toBe("none")
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
+      const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(web.capsuleId, { context })).value.id)
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
     })
   )
@@ -285,6 +289,7 @@ describe("host requirements of a configuration", () => {
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
       const plain = yield* deployed("plain", "plain/producer")
       const read = yield* capsules.read(plain.capsuleId)
@@ -299,9 +304,13 @@ describe("host requirements of a configuration", () => {
         interfaceBlueprints: [{ key: "note", name: "Note", spec }],
         expected: { authorityGuard: read.installConfigReAdoption.authorityGuard }
       }
-      const planned = yield* capsules.configurationPlan(context, plain.capsuleId, request, {
-        key: "note",
-        requestDigest: "note"
+      const planned = yield* capsuleCommands.ConfigurationPlan(plain.capsuleId, {
+        context,
+        request,
+        idempotency: {
+          key: "note",
+          requestDigest: "note"
+        }
       })
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM interfaces WHERE capsule_id = ${plain.capsuleId}`,

@@ -14,6 +14,8 @@ import { controlPlane, temporaryFolder, testSettings } from "../support/ControlP
 import { it } from "../support/Effect.ts"
 import { eventually } from "../support/Eventually.ts"
 import { settled } from "../support/Journey.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const moduleText = (greeting: string) => `
 variable "name" {
@@ -64,7 +66,9 @@ it.live(
 
         const plans = yield* InstallPlans
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const sources = yield* Sources
 
         const request = {
@@ -96,9 +100,11 @@ it.live(
 
         const refused = yield* Effect.flip(runs.apply(context, plan.id, undefined))
         expect(refused.code).toBe("failed_precondition")
-        const wrong = yield* Effect.flip(runs.approve(context, plan.id, { planDigest: `sha256:${"0".repeat(64)}` }))
+        const wrong = yield* Effect.flip(
+          runCommands.Approve(plan.id, { context, planDigest: `sha256:${"0".repeat(64)}` })
+        )
         expect(wrong.code).toBe("guard_conflict")
-        yield* runs.approve(context, plan.id, { planDigest: plan.planDigest ?? "" })
+        yield* runCommands.Approve(plan.id, { context, planDigest: plan.planDigest ?? "" })
         const apply = yield* runs.apply(context, plan.id, { key: "a1", requestDigest: "a" })
         const applied = yield* settled(apply.value.id)
         expect(applied.error).toBeUndefined()
@@ -117,22 +123,22 @@ it.live(
         const sync = yield* sources.sync(context, active.sourceId, {})
         expect((yield* settled(sync.id)).status).toBe("succeeded")
         expect((yield* capsules.read(active.id)).status).toBe("stale")
-        const update = yield* capsules.plan(context, active.id, undefined)
+        const update = yield* capsuleCommands.Plan(active.id, { context })
         const updatePlan = yield* settled(update.value.id)
         expect(updatePlan.error).toBeUndefined()
         expect(updatePlan.planSummary).toMatchObject({ change: 1 })
-        yield* runs.approve(context, updatePlan.id, {})
+        yield* runCommands.Approve(updatePlan.id, { context })
         const updated = yield* settled((yield* runs.apply(context, updatePlan.id, undefined)).value.id)
         expect(updated.status).toBe("succeeded")
         expect((yield* capsules.outputs(active.id))[0]?.value).toBe("goodbye world")
 
-        const drift = yield* settled((yield* capsules.driftCheck(context, active.id)).id)
+        const drift = yield* settled((yield* capsuleCommands.DriftCheck(active.id, { context })).id)
         expect(drift.status).toBe("succeeded")
         expect((yield* capsules.read(active.id)).driftStatus).toBe("none")
 
-        const destroy = yield* settled((yield* capsules.destroyPlan(context, active.id, undefined)).value.id)
+        const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(active.id, { context })).value.id)
         expect(destroy.planSummary).toMatchObject({ destroy: 1 })
-        yield* runs.approve(context, destroy.id, {})
+        yield* runCommands.Approve(destroy.id, { context })
         const destroyed = yield* settled((yield* runs.apply(context, destroy.id, undefined)).value.id)
         expect(destroyed.status).toBe("succeeded")
         expect((yield* capsules.read(active.id)).status).toBe("destroyed")

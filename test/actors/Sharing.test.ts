@@ -8,6 +8,8 @@ import { suite } from "../support/Effect.ts"
 import { settled } from "../support/Journey.ts"
 import { namedCapsule } from "../support/NamedIds.ts"
 import { applied, Bench, deployed, hostedPlane, outputsOf } from "./support/HostedPlane.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -17,9 +19,9 @@ afterAll(tests.dispose)
 const from = { from: "greeting", to: "greeting", required: true }
 
 /** Creates a new plan for the Capsule and applies it. */
-const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["plan"]>[1]) {
+const renewed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* Bench
-  const plan = yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+  const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value.id)
   if (plan.status !== "waiting_approval") return plan
   return yield* applied(plan.id)
 })

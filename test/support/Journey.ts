@@ -21,6 +21,9 @@ import { RelativePath } from "../../schema/records/Primitives.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { demo, TestPlane } from "./TestPlane.ts"
 import { reviewed } from "./ReviewedPlan.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 let keys = 0
 
@@ -77,7 +80,7 @@ export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>
 
 export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
   const { context } = yield* TestPlane
-  return yield* stepped((yield* InstallPlans).reconcile(context, id))
+  return yield* stepped((yield* InstallPlanCommands).Reconcile(id, { context }))
 })
 
 export type InstallOptions = Pick<CreateInstallPlan, "variables" | "options" | "initialConfiguration">
@@ -114,7 +117,8 @@ export const planned = Effect.fnUntraced(function* (branch: string, files: Commi
 export const applying = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
-  yield* runs.approve(context, plan.id, reviewed(plan))
+  const runCommands = yield* RunCommands
+  yield* runCommands.Approve(plan.id, { context, ...reviewed(plan) })
   return (yield* runs.apply(context, plan.id, undefined)).value
 })
 
@@ -131,7 +135,7 @@ export const active = Effect.fnUntraced(function* (branch: string, files: Commit
 /** A fresh, computed plan for a Capsule. */
 export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
-  return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+  return yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value.id)
 })
 
 /** A Connection for the demo provider with its own token. */

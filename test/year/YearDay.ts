@@ -13,6 +13,8 @@ import { preview } from "./YearPreviews.ts"
 import { quiet } from "./YearQuiet.ts"
 import type { YearSize } from "./YearSize.ts"
 import { filesOf, type YearSource, type YearWorkspace } from "./YearWorld.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const dayMillis = 86_400_000
 /** The days of the week on which a person reviews waiting plans. */
@@ -57,13 +59,14 @@ export const push = Effect.fnUntraced(function* (source: YearSource, day: number
 /** Approves and applies waiting plans, except a few that are forgotten. */
 const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace) {
   const runs = yield* Runs
+  const runCommands = yield* RunCommands
   const { items } = yield* runs.list(id, { status: ["waiting_approval"] }, { limit: 100 })
   for (const [index, run] of items.entries()) {
     if (index % forgottenPlans === forgottenPlans - 1) continue
     // A plan superseded in the meantime is refused.
     yield* Effect.option(
       Effect.gen(function* () {
-        yield* runs.approve(admin.context, run.id, { comment: "Looks as expected." })
+        yield* runCommands.Approve(run.id, { context: admin.context, comment: "Looks as expected." })
         yield* runs.apply(owner.context, run.id, undefined)
       })
     )
@@ -72,10 +75,10 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
 
 /** A person starts plans for Capsules that do not follow their lane. */
 const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
-  const capsules = yield* Capsules
+  const capsules = yield* CapsuleCommands
   for (const { capsules: ids } of sources) {
     for (const [number, id] of ids.entries()) {
-      if (number % 4 === 0) yield* Effect.option(capsules.plan(owner.context, id, undefined))
+      if (number % 4 === 0) yield* Effect.option(capsules.Plan(id, { context: owner.context }))
     }
   }
 })
@@ -140,6 +143,7 @@ export const morning = Effect.fn("morning")(function* (
 export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, workspace: YearWorkspace) {
   const capsules = yield* Capsules
   const runs = yield* Runs
+  const runCommands = yield* RunCommands
   const id = workspace.sources[0]?.capsules[1]
   if (id === undefined) return yield* Effect.die("There is no Capsule")
   const { items } = yield* capsules.stateVersions(id, { limit: 10 })
@@ -148,7 +152,8 @@ export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, wor
   const plan = yield* runs.rollbackPlan(workspace.owner.context, oldest.id)
   yield* quiet(time)
   const run = yield* runs.read(plan.id)
-  if (run.status === "waiting_approval") yield* runs.cancel(workspace.owner.context, RunId.make(plan.id), undefined)
+  if (run.status === "waiting_approval")
+    yield* runCommands.Cancel(RunId.make(plan.id), { context: workspace.owner.context })
   yield* quiet(time)
   return run.status === "waiting_approval" ? [] : [`the rollback ended ${run.status}: ${JSON.stringify(run.error)}`]
 })

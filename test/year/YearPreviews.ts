@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../actors/commands/capsule/Capsules.ts"
 import { awaitRun } from "../../actors/ledger/run/RunJournal.ts"
 import { Runs } from "../../actors/ledger/run/Runs.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { installed, preflightOf, type YearWorkspace } from "./YearWorld.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const dayMillis = 86_400_000
 /** Once it is old enough, a state is removed, then its Run, then the snapshot, each in its own turn. */
@@ -32,9 +33,10 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   const old = yield* previewOf(workspace, previous)
   if (old === undefined) return
   const runs = yield* Runs
-  const { value: plan } = yield* (yield* Capsules).destroyPlan(owner.context, old, undefined)
+  const runCommands = yield* RunCommands
+  const { value: plan } = yield* (yield* CapsuleCommands).DestroyPlan(old, { context: owner.context })
   yield* awaitRun(plan.id)
-  yield* runs.approve(owner.context, plan.id, {})
+  yield* runCommands.Approve(plan.id, { context: owner.context })
   yield* awaitRun((yield* runs.apply(owner.context, plan.id, undefined)).value.id)
   if ((yield* previewOf(workspace, previous)) !== undefined) {
     return yield* Effect.die(new Error(`${nameOf(previous)} was not destroyed`))

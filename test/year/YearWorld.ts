@@ -1,7 +1,6 @@
 import { Effect, FileSystem, Redacted } from "effect"
 import { Users } from "../../actors/access/account/Users.ts"
 import { ApprovalRules } from "../../actors/access/approval/ApprovalRules.ts"
-import { Capsules } from "../../actors/commands/capsule/Capsules.ts"
 import { type CommandContext, serviceContext } from "../../actors/Command.ts"
 import { InstallPlans } from "../../actors/commands/install-plan/InstallPlans.ts"
 import { awaitRun } from "../../actors/ledger/run/RunJournal.ts"
@@ -18,6 +17,10 @@ import { driftHours } from "./YearDrift.ts"
 import { quiet } from "./YearQuiet.ts"
 import type { YearClock } from "./YearClock.ts"
 import type { YearSize } from "./YearSize.ts"
+import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../schema/commands/SourceCommands.ts"
 
 export type Repository = Effect.Success<ReturnType<typeof servedRepository>>
 
@@ -105,6 +108,7 @@ export const installed = Effect.fnUntraced(function* (
   name: string
 ) {
   const installs = yield* InstallPlans
+  const installPlanCommands = yield* InstallPlanCommands
   const request = {
     source: named,
     capsule: { name, environment: name.endsWith("0") ? "production" : "test" },
@@ -112,13 +116,14 @@ export const installed = Effect.fnUntraced(function* (
     preflight
   }
   const created = yield* installs.create(context, workspaceId, request, freshKey())
-  const plan = yield* stepped(installs.reconcile(context, created.value.id))
+  const plan = yield* stepped(installPlanCommands.Reconcile(created.value.id, { context }))
   if (plan.planRunId === undefined || plan.capsuleId === undefined) {
     return yield* Effect.die(new Error(`${name} is not reviewable: ${JSON.stringify(plan)}`))
   }
   const runs = yield* Runs
+  const runCommands = yield* RunCommands
   yield* awaitRun(plan.planRunId)
-  yield* runs.approve(context, plan.planRunId, {})
+  yield* runCommands.Approve(plan.planRunId, { context })
   yield* awaitRun((yield* runs.apply(context, plan.planRunId, undefined)).value.id)
   return plan.capsuleId
 })
@@ -126,8 +131,8 @@ export const installed = Effect.fnUntraced(function* (
 /** People, their Workspaces, and Capsules that have been applied and follow their Sources. */
 export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClock, served: ReadonlyArray<Repository>) {
   const workspaces = yield* Workspaces
-  const capsules = yield* Capsules
-  const sources = yield* Sources
+  const capsules = yield* CapsuleCommands
+  const sources = yield* SourceCommands
   const rules = yield* ApprovalRules
   return yield* Effect.forEach(
     Array.from({ length: size.workspaces }),
@@ -147,9 +152,9 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
           // Three out of four follow their lane; one of those waits for a person before applying.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
-          yield* capsules.update(owner.context, capsuleId, { autoUpdate })
+          yield* capsules.Update(capsuleId, { context: owner.context, autoUpdate })
         }
-        yield* sources.update(owner.context, source.id, { autoSync: true })
+        yield* sources.Update(source.id, { context: owner.context, request: { autoSync: true } })
         followed.push({ id: source.id, named: source.named, hookSecret: source.hookSecret, repository, capsules: ids })
       }
       yield* workspaces.update(owner.context, owner.subject, id, { driftChecks: { mode: "every", hours: driftHours } })

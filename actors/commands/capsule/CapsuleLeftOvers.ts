@@ -1,11 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import type { AdoptionRequest, LeftOverAdopted } from "../../../schema/api/LeftOverAdoption.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
-import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import type { LeftOverState } from "../../../schema/records/LeftOverState.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
@@ -22,24 +19,11 @@ export class CapsuleLeftOvers extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<LeftOverState>, ApiError>
     readonly read: (id: CapsuleId, leftOverStateId: LeftOverStateId) => Effect.Effect<LeftOverState, ApiError>
-    readonly adopt: (
-      context: CommandContext,
-      id: CapsuleId,
-      leftOverStateId: LeftOverStateId,
-      request: AdoptionRequest,
-      idempotency: IdempotentRequest
-    ) => Effect.Effect<Replayable<LeftOverAdopted>, ApiError>
-    readonly discard: (
-      context: CommandContext,
-      id: CapsuleId,
-      leftOverStateId: LeftOverStateId
-    ) => Effect.Effect<LeftOverState, ApiError>
   }
 >()("svc/actors/commands/capsule/CapsuleLeftOvers") {
   static readonly layer = Layer.effect(
     CapsuleLeftOvers,
     Effect.gen(function* () {
-      const command = yield* CapsuleCommands
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 
@@ -66,10 +50,7 @@ export class CapsuleLeftOvers extends Context.Service<
             WHERE id = ${leftOverStateId} AND capsule_id = ${id}`)
           const [leftOver] = yield* projected(id, rows)
           return leftOver ?? (yield* notFound("LeftOverState"))
-        }),
-        adopt: (context, id, leftOverStateId, request, idempotency) =>
-          command.AdoptLeftOver(id, { context, leftOverStateId, request, idempotency }),
-        discard: (context, id, leftOverStateId) => command.DiscardLeftOver(id, { context, leftOverStateId })
+        })
       })
     })
   )

@@ -1,44 +1,18 @@
 import { Context, type Effect } from "effect"
-import type { ImportConfirmationRequest } from "../../../schema/api/BackupImportsApi.ts"
 import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
-import type { CapsuleReleased, ReleaseRequest } from "../../../schema/api/CapsuleReleased.ts"
-import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Backup } from "../../../schema/records/Backup.ts"
-import type { AutoUpdateChange, AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
+import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
-import type {
-  CapsuleId,
-  InstallConfigId,
-  RunId,
-  SourceSnapshotId,
-  StateVersionId,
-  WorkspaceId
-} from "../../../schema/records/Ids.ts"
+import type { CapsuleId, InstallConfigId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { InstallConfig } from "../../../schema/records/InstallConfig.ts"
 import type { ProviderBinding } from "../../../schema/records/Provider.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { RunGroup, SkippedCapsule } from "../../../schema/records/RunGroup.ts"
 import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
-import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import type { TokenLimits } from "../../../schema/records/TokenLimits.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { CommandContext } from "../../Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
-
-export interface ConfigurationPlanResult {
-  readonly targetInstallConfigId: InstallConfigId
-  readonly planRunId: RunId
-  readonly run: Run
-}
-
-export interface ReAdoptionResult {
-  readonly capsule: Capsule
-  readonly previousInstallConfigId: InstallConfigId
-  readonly previousInstallConfigDigest: string
-  readonly targetInstallConfigId: InstallConfigId
-  readonly targetInstallConfigDigest: string
-  readonly sourceSnapshotId: SourceSnapshotId
-}
 
 export interface CapsuleUsage {
   readonly runMinutes: number
@@ -59,74 +33,17 @@ export interface CapsuleFilter extends TokenLimits {
   readonly status?: string | undefined
 }
 
-/** Client of the Capsule actor, including its reads. */
+/** Reads of Capsules, and what people do with several at once. `CapsuleCommands` are for one Capsule. */
 export class Capsules extends Context.Service<
   Capsules,
   {
-    readonly update: (
-      context: CommandContext,
-      id: CapsuleId,
-      request: {
-        readonly name?: string
-        readonly autoUpdate?: AutoUpdateChange
-        readonly pathFilter?: boolean
-        readonly driftChecks?: CapsuleDriftChecks
-        readonly status?: "active" | "disabled"
-      }
-    ) => Effect.Effect<Capsule, ApiError>
     /** Auto-update's decision about each snapshot, newest first. */
     readonly autoUpdateDecisions: (
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** Creates a destroy plan, or removes a Capsule that has never been applied. */
-    readonly remove: (
-      context: CommandContext,
-      id: CapsuleId
-    ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
-    /** Releases the Capsule without destroying anything. */
-    readonly release: (
-      context: CommandContext,
-      id: CapsuleId,
-      request: ReleaseRequest
-    ) => Effect.Effect<CapsuleReleased, ApiError>
-    /** Enables an imported Capsule. */
-    readonly confirmImport: (
-      context: CommandContext,
-      id: CapsuleId,
-      request: ImportConfirmationRequest
-    ) => Effect.Effect<Capsule, ApiError>
     /** Reads the Capsule's own lane in the repository, and returns once it has been read. */
     readonly look: (context: CommandContext, id: CapsuleId) => Effect.Effect<CapsuleLook, ApiError>
-    readonly plan: (
-      context: CommandContext,
-      id: CapsuleId,
-      idempotency: IdempotentRequest | undefined
-    ) => Effect.Effect<Replayable<Run>, ApiError>
-    /** Plans the deployed revision again, to undo changes made outside. */
-    readonly reconcilePlan: (
-      context: CommandContext,
-      id: CapsuleId,
-      idempotency: IdempotentRequest | undefined
-    ) => Effect.Effect<Replayable<Run>, ApiError>
-    readonly destroyPlan: (
-      context: CommandContext,
-      id: CapsuleId,
-      idempotency: IdempotentRequest | undefined
-    ) => Effect.Effect<Replayable<Run>, ApiError>
-    readonly driftCheck: (context: CommandContext, id: CapsuleId) => Effect.Effect<Run, ApiError>
-    readonly configurationPlan: (
-      context: CommandContext,
-      id: CapsuleId,
-      request: ConfigurationPlanRequest,
-      idempotency: IdempotentRequest
-    ) => Effect.Effect<Replayable<ConfigurationPlanResult>, ApiError>
-    readonly reAdopt: (
-      context: CommandContext,
-      id: CapsuleId,
-      request: ReAdoptionRequest,
-      idempotency: IdempotentRequest
-    ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
     /** Updates all stale Capsules, or only the stale ones listed in `only`. */
     readonly planUpdate: (
       context: CommandContext,

@@ -45,7 +45,6 @@ const ListedCapsule = CapsuleRow.only("id", "created_at")
 export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {
-    const command = yield* CapsuleCommands
     const sources = yield* SourceCommands
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
@@ -87,10 +86,6 @@ export const layer = Layer.effect(
     })
 
     return Capsules.of({
-      update: (context, id, request) => command.Update(id, { context, ...request }),
-      remove: (context, id) => command.Remove(id, { context }),
-      release: (context, id, request) => command.Release(id, { context, request }),
-      confirmImport: (context, id, request) => command.ConfirmImport(id, { context, request }),
       look: Effect.fn("Capsules.look")(function* (context, id) {
         const [row] = yield* Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${id}`)
         if (row === undefined) return yield* notFound("Capsule")
@@ -118,16 +113,6 @@ export const layer = Layer.effect(
           ...(found.error === undefined ? {} : { error: found.error })
         }
       }, provideCaptured(services)),
-      plan: (context, id, idempotency) =>
-        command.Plan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
-      reconcilePlan: (context, id, idempotency) =>
-        command.ReconcilePlan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
-      destroyPlan: (context, id, idempotency) =>
-        command.DestroyPlan(id, { context, ...(idempotency === undefined ? {} : { idempotency }) }),
-      driftCheck: (context, id) => command.DriftCheck(id, { context }),
-      configurationPlan: (context, id, request, idempotency) =>
-        command.ConfigurationPlan(id, { context, request, idempotency }),
-      reAdopt: (context, id, request, idempotency) => command.ReAdopt(id, { context, request, idempotency }),
       planUpdate: (context, workspaceId, only) =>
         startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
       driftCheckAll: (context, workspaceId) =>

@@ -5,7 +5,7 @@ import type { InstallPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
 
-/** Client of the install coordinator. */
+/** Creates and reads install plans. */
 export class InstallPlans extends Context.Service<
   InstallPlans,
   {
@@ -16,6 +16,5 @@ export class InstallPlans extends Context.Service<
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<InstallPlan>, ApiError>
     readonly read: (id: InstallPlanId) => Effect.Effect<InstallPlan, ApiError>
-    readonly reconcile: (context: CommandContext, id: InstallPlanId) => Effect.Effect<InstallPlan, ApiError>
   }
 >()("svc/actors/commands/install-plan/InstallPlans") {}

@@ -19,7 +19,6 @@ export const layer = Layer.effect(
         const id = derivedId(InstallPlanId, "ipl", `${workspaceId} ${context.actorKey}`, idempotency.key)
         return command.Create(id, { context, workspaceId, request, idempotency })
       },
-      reconcile: (context, id) => command.Reconcile(id, { context }),
       read: Effect.fn("InstallPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(InstallPlanRow.rows(sql)`SELECT * FROM install_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, rows[0])

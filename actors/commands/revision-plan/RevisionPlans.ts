@@ -4,7 +4,7 @@ import type { CapsuleId, RevisionPlanId } from "../../../schema/records/Ids.ts"
 import type { RevisionPlan } from "../../../schema/records/InstallPlan.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
 
-/** Client of the revision coordinator. */
+/** Creates and reads revision plans. */
 export class RevisionPlans extends Context.Service<
   RevisionPlans,
   {
@@ -15,6 +15,5 @@ export class RevisionPlans extends Context.Service<
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<RevisionPlan>, ApiError>
     readonly read: (id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
-    readonly reconcile: (context: CommandContext, id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>
   }
 >()("svc/actors/commands/revision-plan/RevisionPlans") {}

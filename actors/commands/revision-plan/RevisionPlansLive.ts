@@ -18,7 +18,6 @@ export const layer = Layer.effect(
         const id = derivedId(RevisionPlanId, "rpl", `${capsuleId} ${context.actorKey}`, idempotency.key)
         return command.Create(id, { context, capsuleId, ref, idempotency })
       },
-      reconcile: (context, id) => command.Reconcile(id, { context }),
       read: Effect.fn("RevisionPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])

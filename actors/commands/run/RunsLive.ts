@@ -67,7 +67,6 @@ export const layer = Layer.effect(
       readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
 
     return Runs.of({
-      approve: (context, id, request) => runCommand.Approve(id, { context, ...request }),
       apply: Effect.fn("Runs.apply")(function* (context, planRunId, idempotency) {
         const plan = yield* row(planRunId)
         if (plan.capsule_id === null) return yield* notFound("Plan")
@@ -77,7 +76,6 @@ export const layer = Layer.effect(
           ...(idempotency === undefined ? {} : { idempotency })
         })
       }),
-      cancel: (context, id, reason) => runCommand.Cancel(id, { context, ...(reason === undefined ? {} : { reason }) }),
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),

@@ -77,19 +77,12 @@ export const layer = Layer.effect(
         const id = yield* newId(SourceId, "src").pipe(provideCaptured(random))
         return yield* command.Create(id, { context, request })
       }),
-      update: (context, id, request) => command.Update(id, { context, request }),
       remove: (context, id) =>
         command.Remove(id, { context }).pipe(
           Effect.flatMap(({ freesArchives }) => (freesArchives ? cleanUpSnapshots : Effect.void)),
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(SnapshotStore, archives)
         ),
-      renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
-        command.RenewHookSecret(id, {
-          context,
-          hookSecretVersion,
-          ...(idempotency === undefined ? {} : { idempotency })
-        }),
       sync: (context, id, { intent = "observe", expectedCommit }) =>
         command.Sync(id, {
           context,

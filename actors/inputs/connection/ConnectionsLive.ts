@@ -45,17 +45,12 @@ export const layer = Layer.effect(
         if (row === undefined) return yield* notFound("Connection")
         return toConnection(row, yield* now)
       }),
-      update: (context, id, request) => command.Update(id, { context, request }),
-      remove: (context, id) => command.Remove(id, { context }),
       expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
         const at = yield* now
         return rows.flatMap((row) => ((noticeOf(row.expires_at) ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
-      test: (context, id) => command.Test(id, { context }),
-      confirmOrigins: (context, id, origins) => command.ConfirmOrigins(id, { context, origins }),
-      revoke: (context, id) => command.Revoke(id, { context }),
       list: Effect.fn("Connections.list")(function* (workspaceId, page, kind) {
         const rows = yield* pageOfRows(
           ListedConnection,

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 type Failure = typeof InterfaceMaterializationFailure.Type
 
-/** Client of the Interface actor, with its reads. */
+/** Reads of Interfaces, and retries of failed materialisations. */
 export class Interfaces extends Context.Service<
   Interfaces,
   {

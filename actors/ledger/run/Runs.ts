@@ -8,31 +8,19 @@ import type { FoldedRun, LatestRun, ListedRun, Run } from "../../../schema/recor
 import type { RunGroup } from "../../../schema/records/RunGroup.ts"
 import type { ChangeCauses } from "../../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../../schema/records/SourceChanges.ts"
-import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
-/** Client of the Run actor, with its reads. */
+/** Reads of Runs, and what people do with them beyond one command (`RunCommands`). */
 export class Runs extends Context.Service<
   Runs,
   {
-    readonly approve: (
-      context: CommandContext,
-      id: RunId,
-      request: {
-        readonly planDigest?: string
-        readonly comment?: string
-        /** Codes of what makes it uncertain which objects exist; the plan is not approved without them. */
-        readonly acknowledged?: ReadonlyArray<UncertainCode>
-      }
-    ) => Effect.Effect<Run, ApiError>
     readonly apply: (
       context: CommandContext,
       planRunId: RunId,
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
-    readonly cancel: (context: CommandContext, id: RunId, reason: string | undefined) => Effect.Effect<Run, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
     /** The files of its module that the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Stream } from "effect"
-import type { CreatedSource, CreateSource, UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import type { CreatedSource, CreateSource } from "../../../schema/api/SourcesApi.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { CompatibilityReport, InstallModules } from "../../../schema/records/CompatibilityReport.ts"
 import type {
@@ -12,29 +12,18 @@ import type {
 } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../../schema/records/Source.ts"
-import type { CommandContext, IdempotentRequest } from "../../Command.ts"
+import type { CommandContext } from "../../Command.ts"
 import type { HookProofs } from "./SourceHook.ts"
 import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
-/** Client of the Source actor, with its reads. */
+/** Reads of Sources, and what people and webhooks do with them beyond one command (`SourceCommands`). */
 export class Sources extends Context.Service<
   Sources,
   {
     readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
-    readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
     /** For an unused Source; its archives are swept unless something else needs them. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
-    /**
-     * Replaces this version of the webhook secret; the old one becomes invalid immediately. Fails with `guard_conflict`. A replay
-     * under the same key renews nothing and returns no secret.
-     */
-    readonly renewHookSecret: (
-      context: CommandContext,
-      id: SourceId,
-      hookSecretVersion: number,
-      idempotency: IdempotentRequest | undefined
-    ) => Effect.Effect<{ readonly replayed: boolean; readonly source: Source; readonly hookSecret?: string }, ApiError>
     readonly sync: (
       context: CommandContext,
       id: SourceId,

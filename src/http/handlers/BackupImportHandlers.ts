@@ -2,11 +2,11 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { StateReceipt } from "../../../actors/commands/adoption/StateReceipt.ts"
-import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { stateUploadAnswer } from "../../../schema/api/StateUploadsApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, idempotent, pathId, repeatableAnswer } from "./Commands.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 const received = repeatableAnswer(SvcApi.groups.backupImports.endpoints.upload, stateUploadAnswer)
 
@@ -15,7 +15,7 @@ export const backupImportHandlers = HttpApiBuilder.group(
   "backupImports",
   Effect.fn(function* (handlers) {
     const receipt = yield* StateReceipt
-    const capsules = yield* Capsules
+    const capsules = yield* CapsuleCommands
     return handlers.handleAll({
       upload: Effect.fnUntraced(function* ({ headers, payload, query: { capsuleId } }) {
         const sha256 = createHash("sha256").update(payload).digest("hex")
@@ -30,7 +30,7 @@ export const backupImportHandlers = HttpApiBuilder.group(
       }),
       confirm: Effect.fnUntraced(function* ({ params, payload }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
-        return { capsule: yield* capsules.confirmImport(yield* commandContext, id, payload) }
+        return { capsule: yield* capsules.ConfirmImport(id, { context: yield* commandContext, request: payload }) }
       })
     })
   })

@@ -20,6 +20,7 @@ import {
   repeatableAnswer
 } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 const { configurationPlan, destroyPlan, plan } = SvcApi.groups.capsules.endpoints
 const runOnly = Schema.Struct({ run: Run })
@@ -46,19 +47,28 @@ export const capsuleHandlers = HttpApiBuilder.group(
   "capsules",
   Effect.fn(function* (handlers) {
     const capsules = yield* Capsules
+    const capsuleCommands = yield* CapsuleCommands
     const dependencies = yield* Dependencies
     return storedAnswers("capsules", handlers).handleAll({
       read: Effect.fnUntraced(function* ({ params }) {
         return { capsule: yield* capsules.read(yield* capsuleOf(params)) }
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
-        return { capsule: yield* capsules.update(yield* commandContext, yield* capsuleOf(params), payload) }
+        return {
+          capsule: yield* capsuleCommands.Update(yield* capsuleOf(params), {
+            context: yield* commandContext,
+            ...payload
+          })
+        }
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
-        return yield* capsules.remove(yield* commandContext, yield* capsuleOf(params))
+        return yield* capsuleCommands.Remove(yield* capsuleOf(params), { context: yield* commandContext })
       }),
       release: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* capsules.release(yield* commandContext, yield* capsuleOf(params), payload)
+        return yield* capsuleCommands.Release(yield* capsuleOf(params), {
+          context: yield* commandContext,
+          request: payload
+        })
       }),
       outputs: Effect.fnUntraced(function* ({ params }) {
         return { outputs: yield* capsules.outputs(yield* capsuleOf(params)) }
@@ -102,7 +112,10 @@ export const capsuleHandlers = HttpApiBuilder.group(
       plan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
-        const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
+        const { replayed, value } = yield* capsuleCommands.Plan(id, {
+          context: yield* commandContext,
+          idempotency: request
+        })
         return yield* planAnswer({ run: value }, replayed)
       }),
       look: Effect.fnUntraced(function* ({ params }) {
@@ -112,23 +125,33 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const id = yield* capsuleOf(params)
         const body = yield* Effect.orDie(normalisedConfiguration(payload))
         const request = yield* idempotent(headers, { capsuleId: id, body })
-        const { replayed, value } = yield* capsules.configurationPlan(yield* commandContext, id, payload, request)
+        const { replayed, value } = yield* capsuleCommands.ConfigurationPlan(id, {
+          context: yield* commandContext,
+          request: payload,
+          idempotency: request
+        })
         return yield* configurationPlanAnswer({ replayed, ...value }, replayed)
       }),
       reconcilePlan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
-        const { replayed, value } = yield* capsules.reconcilePlan(yield* commandContext, id, request)
+        const { replayed, value } = yield* capsuleCommands.ReconcilePlan(id, {
+          context: yield* commandContext,
+          idempotency: request
+        })
         return yield* planAnswer({ run: value }, replayed)
       }),
       destroyPlan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
-        const { replayed, value } = yield* capsules.destroyPlan(yield* commandContext, id, request)
+        const { replayed, value } = yield* capsuleCommands.DestroyPlan(id, {
+          context: yield* commandContext,
+          idempotency: request
+        })
         return yield* destroyPlanAnswer({ run: value }, replayed)
       }),
       driftCheck: Effect.fnUntraced(function* ({ params }) {
-        return { run: yield* capsules.driftCheck(yield* commandContext, yield* capsuleOf(params)) }
+        return { run: yield* capsuleCommands.DriftCheck(yield* capsuleOf(params), { context: yield* commandContext }) }
       }),
       backup: Effect.fnUntraced(function* ({ params }) {
         const id = yield* capsuleOf(params)
@@ -141,7 +164,11 @@ export const capsuleHandlers = HttpApiBuilder.group(
         }
         const body = yield* Effect.orDie(normalisedReAdoption(payload))
         const request = yield* idempotent(headers, { capsuleId: id, body })
-        const { replayed, value } = yield* capsules.reAdopt(yield* commandContext, id, payload, request)
+        const { replayed, value } = yield* capsuleCommands.ReAdopt(id, {
+          context: yield* commandContext,
+          request: payload,
+          idempotency: request
+        })
         const { capsule, ...installConfigReAdoption } = value
         return { capsule, installConfigReAdoption: { replayed, ...installConfigReAdoption } }
       })

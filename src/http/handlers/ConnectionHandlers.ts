@@ -16,6 +16,7 @@ import { takesHtml } from "../LandingPage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspace.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 
 const connectionOf = (params: { readonly connectionId: string }) =>
   pathId(ConnectionId, params.connectionId, "Connection")
@@ -49,6 +50,7 @@ export const connectionHandlers = HttpApiBuilder.group(
   "connections",
   Effect.fn(function* (handlers) {
     const connections = yield* Connections
+    const connectionCommands = yield* ConnectionCommands
     const shares = yield* OutputShares
     const sql = yield* ReadSql
     const { baseUrl } = yield* HttpSettings
@@ -63,23 +65,31 @@ export const connectionHandlers = HttpApiBuilder.group(
         return { connection: yield* connections.create(yield* commandContext, payload) }
       }),
       test: Effect.fnUntraced(function* ({ params }) {
-        return yield* connections.test(yield* commandContext, yield* connectionOf(params))
+        return yield* connectionCommands.Test(yield* connectionOf(params), { context: yield* commandContext })
       }),
       read: Effect.fnUntraced(function* ({ params }) {
         return { connection: yield* connections.read(yield* connectionOf(params)) }
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* connections.update(yield* commandContext, yield* connectionOf(params), payload)
+        return yield* connectionCommands.Update(yield* connectionOf(params), {
+          context: yield* commandContext,
+          request: payload
+        })
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
-        yield* connections.remove(yield* commandContext, yield* connectionOf(params))
+        yield* connectionCommands.Remove(yield* connectionOf(params), { context: yield* commandContext })
       }),
       confirmOrigins: Effect.fnUntraced(function* ({ params, payload }) {
         const id = yield* connectionOf(params)
-        return { connection: yield* connections.confirmOrigins(yield* commandContext, id, payload.origins) }
+        return {
+          connection: yield* connectionCommands.ConfirmOrigins(id, {
+            context: yield* commandContext,
+            origins: payload.origins
+          })
+        }
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
-        return yield* connections.revoke(yield* commandContext, yield* connectionOf(params))
+        return yield* connectionCommands.Revoke(yield* connectionOf(params), { context: yield* commandContext })
       }),
       startOAuth: Effect.fnUntraced(function* ({ params, payload }) {
         const { helper } = yield* declared(params.helperId)

@@ -6,6 +6,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import { commandContext, cursorOf, idempotent, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 const normalised = Schema.encodeEffect(AdoptionRequest)
 
@@ -18,6 +19,7 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
   "leftOverStates",
   Effect.fn(function* (handlers) {
     const leftOvers = yield* CapsuleLeftOvers
+    const capsuleCommands = yield* CapsuleCommands
     return storedAnswers("leftOverStates", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ params, query: { runId, ...query } }) {
         const page = yield* leftOvers.list(yield* capsuleOf(params), { runId }, yield* pageRequest(query))
@@ -31,12 +33,22 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
         const leftOverStateId = yield* leftOverOf(params)
         const body = yield* Effect.orDie(normalised(payload))
         const request = yield* idempotent(headers, { capsuleId: id, leftOverStateId, body })
-        const { replayed, value } = yield* leftOvers.adopt(yield* commandContext, id, leftOverStateId, payload, request)
+        const { replayed, value } = yield* capsuleCommands.AdoptLeftOver(id, {
+          context: yield* commandContext,
+          leftOverStateId,
+          request: payload,
+          idempotency: request
+        })
         return { replayed, ...value }
       }),
       discard: Effect.fnUntraced(function* ({ params }) {
         const id = yield* capsuleOf(params)
-        return { leftOverState: yield* leftOvers.discard(yield* commandContext, id, yield* leftOverOf(params)) }
+        return {
+          leftOverState: yield* capsuleCommands.DiscardLeftOver(id, {
+            context: yield* commandContext,
+            leftOverStateId: yield* leftOverOf(params)
+          })
+        }
       })
     })
   })

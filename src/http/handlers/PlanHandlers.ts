@@ -8,6 +8,8 @@ import { CapsuleId, InstallPlanId, RevisionPlanId } from "../../../schema/record
 import { InstallPlan, RevisionPlan } from "../../../schema/records/InstallPlan.ts"
 import { answer, authorisedWorkspace, commandContext, idempotent, pathId, repeatableAnswer } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { InstallPlanCommands } from "../../../schema/commands/InstallPlanCommands.ts"
+import { RevisionPlanCommands } from "../../../schema/commands/RevisionPlanCommands.ts"
 
 const { installPlans, revisionPlans } = SvcApi.groups
 const installPlanAnswer = repeatableAnswer(
@@ -31,6 +33,7 @@ export const installPlanHandlers = HttpApiBuilder.group(
   "installPlans",
   Effect.fn(function* (handlers) {
     const plans = yield* InstallPlans
+    const installPlanCommands = yield* InstallPlanCommands
     return storedAnswers("installPlans", handlers).handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {
         const context = yield* commandContext
@@ -43,7 +46,7 @@ export const installPlanHandlers = HttpApiBuilder.group(
       }),
       reconcile: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(InstallPlanId, params.installPlanId, "Install plan")
-        return { installPlan: yield* plans.reconcile(yield* commandContext, id) }
+        return { installPlan: yield* installPlanCommands.Reconcile(id, { context: yield* commandContext }) }
       })
     })
   })
@@ -54,6 +57,7 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
   "revisionPlans",
   Effect.fn(function* (handlers) {
     const plans = yield* RevisionPlans
+    const revisionPlanCommands = yield* RevisionPlanCommands
     return storedAnswers("revisionPlans", handlers).handleAll({
       create: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
@@ -68,7 +72,7 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
       }),
       reconcile: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan")
-        const revisionPlan = yield* plans.reconcile(yield* commandContext, id)
+        const revisionPlan = yield* revisionPlanCommands.Reconcile(id, { context: yield* commandContext })
         // 202 means that the plan is in progress and has to be polled (specification, Revision plans).
         return yield* revisionPlanAnswer({ revisionPlan }, revisionPlan.nextAction === "reconcile" ? 202 : 200)
       })

@@ -8,6 +8,7 @@ import { RunGroupId, RunId, StateVersionId } from "../../../schema/records/Ids.t
 import { Run } from "../../../schema/records/Run.ts"
 import { commandContext, maybeIdempotent, pathId, repeatableAnswer } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
@@ -106,6 +107,7 @@ export const runHandlers = HttpApiBuilder.group(
   "runs",
   Effect.fn(function* (handlers) {
     const runs = yield* Runs
+    const runCommands = yield* RunCommands
     const streams = yield* RunStreams
     const capsules = yield* Capsules
     const prices = yield* Prices
@@ -114,7 +116,7 @@ export const runHandlers = HttpApiBuilder.group(
         return { run: yield* runs.read(yield* runOf(params)) }
       }),
       approve: Effect.fnUntraced(function* ({ params, payload }) {
-        return { run: yield* runs.approve(yield* commandContext, yield* runOf(params), payload) }
+        return { run: yield* runCommands.Approve(yield* runOf(params), { context: yield* commandContext, ...payload }) }
       }),
       apply: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* runOf(params)
@@ -123,7 +125,12 @@ export const runHandlers = HttpApiBuilder.group(
         return yield* applyAnswer({ run: value }, replayed)
       }),
       cancel: Effect.fnUntraced(function* ({ params, payload }) {
-        return { run: yield* runs.cancel(yield* commandContext, yield* runOf(params), payload.reason) }
+        return {
+          run: yield* runCommands.Cancel(yield* runOf(params), {
+            context: yield* commandContext,
+            reason: payload.reason
+          })
+        }
       }),
       logs: Effect.fnUntraced(function* ({ params, query, request }) {
         const id = yield* runOf(params)

@@ -14,6 +14,7 @@ import {
   repeatableAnswer
 } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 
 const renewedAnswer = repeatableAnswer(
   SvcApi.groups.sources.endpoints.renewHookSecret,
@@ -29,6 +30,7 @@ export const sourceHandlers = HttpApiBuilder.group(
   "sources",
   Effect.fn(function* (handlers) {
     const sources = yield* Sources
+    const sourceCommands = yield* SourceCommands
     return storedAnswers("sources", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* sources.list(yield* authorisedWorkspace, yield* pageRequest(query))
@@ -41,7 +43,12 @@ export const sourceHandlers = HttpApiBuilder.group(
         return { source: yield* sources.read(yield* sourceOf(params)) }
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
-        return { source: yield* sources.update(yield* commandContext, yield* sourceOf(params), payload) }
+        return {
+          source: yield* sourceCommands.Update(yield* sourceOf(params), {
+            context: yield* commandContext,
+            request: payload
+          })
+        }
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         yield* sources.remove(yield* commandContext, yield* sourceOf(params))
@@ -51,7 +58,11 @@ export const sourceHandlers = HttpApiBuilder.group(
         const { hookSecretVersion } = payload
         const request = yield* maybeIdempotent(headers, { sourceId: id, hookSecretVersion })
         const context = yield* commandContext
-        const { replayed, ...renewed } = yield* sources.renewHookSecret(context, id, hookSecretVersion, request)
+        const { replayed, ...renewed } = yield* sourceCommands.RenewHookSecret(id, {
+          context,
+          hookSecretVersion,
+          idempotency: request
+        })
         return yield* renewedAnswer(renewed, replayed)
       }),
       sync: Effect.fnUntraced(function* ({ params, payload }) {

@@ -17,6 +17,7 @@ import {
   requestOf
 } from "../../support/Journey.ts"
 import { newOwner, planeAt, TestPlane } from "../../support/TestPlane.ts"
+import { InstallPlanCommands } from "../../../schema/commands/InstallPlanCommands.ts"
 
 const Given = Schema.fromJsonString(
   Schema.Struct({
@@ -47,7 +48,7 @@ const journey = Effect.fnUntraced(function* (token: string, variables: Readonly<
     freshKey()
   )
   for (;;) {
-    const at = yield* (yield* InstallPlans).reconcile(context, building.value.id)
+    const at = yield* (yield* InstallPlanCommands).Reconcile(building.value.id, { context })
     if (at.planRunId !== undefined) {
       yield* eventOf(at.planRunId, "run.phase")
       const apply = yield* applying(plan)

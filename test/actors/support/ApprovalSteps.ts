@@ -11,6 +11,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
 import { newMember, TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 
 export const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
 
@@ -55,7 +56,7 @@ export const tokenOf = (context: CommandContext): CommandContext => ({
 })
 
 export const approve = Effect.fnUntraced(function* (context: CommandContext, { id, planDigest }: Run) {
-  return yield* (yield* Runs).approve(context, id, planDigest === undefined ? {} : { planDigest })
+  return yield* (yield* RunCommands).Approve(id, { context, ...(planDigest === undefined ? {} : { planDigest }) })
 })
 
 export const applyRefused = Effect.fnUntraced(function* (planRunId: RunId) {

@@ -23,6 +23,8 @@ import { cleanupByHand, temporaryFolder, testSettings } from "../../support/Cont
 import { settled, stepped } from "../../support/Journey.ts"
 import { hostedModules } from "./HostedModules.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
+import { InstallPlanCommands } from "../../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 
 export const issuer = "https://svc.example.test"
 export const siteOrigin = "https://site.example.test"
@@ -112,6 +114,7 @@ export const install = Effect.fnUntraced(function* (
   const { context, url, ...bench } = yield* Bench
   const workspaceId = options.workspaceId ?? bench.workspaceId
   const plans = yield* InstallPlans
+  const installPlanCommands = yield* InstallPlanCommands
   const created = yield* plans.create(
     context,
     workspaceId,
@@ -122,14 +125,15 @@ export const install = Effect.fnUntraced(function* (
     },
     { key: `install ${++installs}`, requestDigest: name }
   )
-  return yield* stepped(plans.reconcile(context, created.value.id))
+  return yield* stepped(installPlanCommands.Reconcile(created.value.id, { context }))
 })
 
 /** Approves a plan and applies it. */
 export const applied = Effect.fnUntraced(function* (planRunId: RunId) {
   const { context } = yield* Bench
   const runs = yield* Runs
-  yield* runs.approve(context, planRunId, {})
+  const runCommands = yield* RunCommands
+  yield* runCommands.Approve(planRunId, { context })
   return yield* settled((yield* runs.apply(context, planRunId, undefined)).value.id)
 })
 

@@ -7,6 +7,7 @@ import { active, freshKey } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 import { currentState, leftOver, stateFile } from "./LeftOvers.ts"
 import { pureModule } from "./PureRunner.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 export const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { installConfigReAdoption, name } = yield* (yield* Capsules).read(capsuleId)
@@ -15,7 +16,12 @@ export const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 export const adopt = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOverStateId, key = freshKey()) {
   const { context } = yield* TestPlane
-  return yield* (yield* CapsuleLeftOvers).adopt(context, capsuleId, id, yield* guardOf(capsuleId), key)
+  return yield* (yield* CapsuleCommands).AdoptLeftOver(capsuleId, {
+    context,
+    leftOverStateId: id,
+    request: yield* guardOf(capsuleId),
+    idempotency: key
+  })
 })
 
 export const succeeds = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.result(effect), Result.isSuccess)

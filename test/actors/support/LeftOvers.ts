@@ -5,13 +5,13 @@ import { CapsuleLeftOvers } from "../../../actors/commands/capsule/CapsuleLeftOv
 import { ApplySettlement } from "../../../actors/running/execution/ApplySettlement.ts"
 import { derivedId } from "../../../actors/base/Identity.ts"
 import { RunLedger } from "../../../actors/ledger/run/RunLedger.ts"
-import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import { StateVersionRow } from "../../../actors/ledger/state/StateVersionRow.ts"
 import type { StateProblem } from "../../../runner/execution/RunOutcome.ts"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { heldRun, setRun } from "../../support/HeldRuns.ts"
 import { replanned } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 
 const outputsOf = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, type: "string" }]))
@@ -46,7 +46,7 @@ export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { byt
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
   const plan = yield* replanned(capsuleId)
-  yield* (yield* Runs).approve(context, plan.id, { acknowledged: ["left_over_state"] })
+  yield* (yield* RunCommands).Approve(plan.id, { context, acknowledged: ["left_over_state"] })
   const planned = yield* ledger.find(plan.id)
   const applyId = derivedId(RunId, "run", plan.id, "apply")
   yield* ledger.insert({

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connections } from "../../../actors/inputs/connection/Connections.ts"
-import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { demoConnection } from "../../support/Journey.ts"
 import { demo, TestPlane } from "../../support/TestPlane.ts"
 import { ruled } from "./ApprovalSteps.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 
 export interface Applying {
   readonly capsuleId: CapsuleId
@@ -13,7 +13,7 @@ export interface Applying {
 }
 
 export const cancelled = Effect.fnUntraced(function* ({ runId }: Pick<Applying, "runId">) {
-  yield* (yield* Runs).cancel((yield* TestPlane).context, runId, "Not this one.")
+  yield* (yield* RunCommands).Cancel(runId, { context: (yield* TestPlane).context, reason: "Not this one." })
 })
 
 const changed = (
@@ -36,7 +36,7 @@ const changed = (
 /** The plan was made with a Connection, which is revoked. */
 const revoked = Effect.fnUntraced(function* (applying: Applying) {
   const { context } = yield* TestPlane
-  const connections = yield* Connections
+  const connections = yield* ConnectionCommands
   const connection = yield* demoConnection("token")
   const resolution = {
     provider: demo,
@@ -46,7 +46,7 @@ const revoked = Effect.fnUntraced(function* (applying: Applying) {
     envNames: []
   }
   yield* changed("plan", { evidence: JSON.stringify({ providerResolutions: [resolution] }) })(applying)
-  yield* connections.revoke(context, connection.id)
+  yield* connections.Revoke(connection.id, { context })
 })
 
 /** What prevents the start of an apply that was prepared: how it happens, and the code with which the Run ends. */

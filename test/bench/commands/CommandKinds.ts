@@ -1,13 +1,11 @@
 import { Context, Effect, Schema } from "effect"
 import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { ApprovalRules } from "../../../actors/access/approval/ApprovalRules.ts"
-import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { Connections } from "../../../actors/inputs/connection/Connections.ts"
 import { AutomationMembers } from "../../../actors/access/member/AutomationMembers.ts"
 import { Invitations } from "../../../actors/access/member/Invitations.ts"
 import { Members } from "../../../actors/access/member/Members.ts"
-import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import { Teams } from "../../../actors/access/team/Teams.ts"
 import { Projects } from "../../../actors/ledger/workspace/Projects.ts"
@@ -15,6 +13,10 @@ import { Workspaces } from "../../../actors/ledger/workspace/Workspaces.ts"
 import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { CapsuleId, SourceId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { embeddedWith } from "../support/Embedded.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 type World = Effect.Success<ReturnType<typeof embeddedWith>>
 
@@ -52,13 +54,15 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
   const owner = { workspaceId, subject }
   const scope = { workspaceId, acting: { subject } }
   const sources = Context.get(services, Sources)
-  const runs = Context.get(services, Runs)
   const teams = Context.get(services, Teams)
   const rules = Context.get(services, ApprovalRules)
   const tokens = Context.get(services, AccessTokens)
   const invitations = Context.get(services, Invitations)
   const connections = Context.get(services, Connections)
-  const capsules = Context.get(services, Capsules)
+  const capsuleCommands = Context.get(services, CapsuleCommands)
+  const connectionCommands = Context.get(services, ConnectionCommands)
+  const runCommands = Context.get(services, RunCommands)
+  const sourceCommands = Context.get(services, SourceCommands)
   const workspaces = Context.get(services, Workspaces)
   const capsuleId = yield* installedCapsule(world, url)
   const newSource = (index: number) =>
@@ -79,12 +83,18 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
   const sourceId = Schema.decodeUnknownSync(SourceId)(source.id)
   const connection = yield* newConnection(0)
   const kinds: ReadonlyArray<CommandKind> = [
-    { name: "change a Source", once: (index) => sources.update(context, sourceId, { name: `bench ${index}` }) },
+    {
+      name: "change a Source",
+      once: (index) => sourceCommands.Update(sourceId, { context, request: { name: `bench ${index}` } })
+    },
     {
       name: "change a Connection",
-      once: (index) => connections.update(context, connection.id, { displayName: `bench ${index}` })
+      once: (index) => connectionCommands.Update(connection.id, { context, request: { displayName: `bench ${index}` } })
     },
-    { name: "change a Capsule", once: (index) => capsules.update(context, capsuleId, { name: `bench-${index}` }) },
+    {
+      name: "change a Capsule",
+      once: (index) => capsuleCommands.Update(capsuleId, { context, name: `bench-${index}` })
+    },
     {
       name: "rename a Workspace",
       once: (index) => workspaces.update(context, subject, workspaceId, { displayName: `bench ${index}` })
@@ -137,13 +147,13 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
     },
     {
       name: "create and remove a Connection",
-      once: (index) => Effect.flatMap(newConnection(index), ({ id }) => connections.remove(context, id))
+      once: (index) => Effect.flatMap(newConnection(index), ({ id }) => connectionCommands.Remove(id, { context }))
     },
     {
       name: "start and cancel a Run",
       once: () =>
-        Effect.flatMap(capsules.plan(context, capsuleId, undefined), ({ value }) =>
-          runs.cancel(context, value.id, undefined)
+        Effect.flatMap(capsuleCommands.Plan(capsuleId, { context }), ({ value }) =>
+          runCommands.Cancel(value.id, { context })
         )
     }
   ]

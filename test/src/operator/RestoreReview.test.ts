@@ -1,13 +1,13 @@
 import { describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connections } from "../../../actors/inputs/connection/Connections.ts"
 import { ConnectionStore } from "../../../actors/inputs/connection/ConnectionStore.ts"
 import { Members } from "../../../actors/access/member/Members.ts"
 import { as } from "../../support/Accounts.ts"
 import { live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
 import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/RestoredInstallation.ts"
+import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 
 describe("an installation restored from a backup", () => {
   live("revokes everything that granted access", () =>
@@ -51,7 +51,7 @@ describe("an installation restored from a backup", () => {
       const { services, url } = yield* serve(dataDir)
       const path = `/api/v1/workspaces/${workspaceId}`
       yield* Effect.gen(function* () {
-        const connections = yield* Connections
+        const connections = yield* ConnectionCommands
         const byAda = yield* signedIn(ada.subject)
         const byBob = yield* signedIn(bob.subject)
         const refused = yield* asked(url, path, byAda)
@@ -95,7 +95,7 @@ describe("an installation restored from a backup", () => {
           "failed_precondition",
           expect.stringContaining("svc admin restore-review")
         ])
-        const tested = yield* Effect.flip(connections.test(as(ada.subject), connectionId))
+        const tested = yield* Effect.flip(connections.Test(connectionId, { context: as(ada.subject) }))
         expect([tested.code, tested.message]).toEqual([
           "failed_precondition",
           expect.stringContaining("svc admin restore-review")
@@ -107,7 +107,7 @@ describe("an installation restored from a backup", () => {
 
         expect((yield* review(["remove", "oshare_a"])).code).toBe(0)
         expect((yield* review(["confirm", "--all"])).json.records).toHaveLength(2)
-        expect((yield* connections.test(as(ada.subject), connectionId)).connection.status).toBe("verified")
+        expect((yield* connections.Test(connectionId, { context: as(ada.subject) })).connection.status).toBe("verified")
         expect((yield* asked(url, path, byBob)).status).toBe(200)
         expect((yield* asked(url, "/readyz")).json).toEqual({ status: "ok" })
         expect((yield* review()).json.review).toEqual([])

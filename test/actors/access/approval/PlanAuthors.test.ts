@@ -26,6 +26,9 @@ import {
   tokenOf
 } from "../../support/ApprovalSteps.ts"
 import { newCommit, pureModule } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
@@ -61,7 +64,7 @@ const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandC
 })
 
 const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleId: CapsuleId) {
-  return yield* settled((yield* (yield* Capsules).plan(starter, capsuleId, undefined)).value.id)
+  return yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context: starter })).value.id)
 })
 
 describe("the author of a plan cannot approve it under a rule that requires somebody else", () => {
@@ -104,7 +107,9 @@ describe("the author of a plan cannot approve it under a rule that requires some
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const { capsule } = yield* active("kinds-of-plan", pureModule)
       yield* someoneElse
       const [maker, other] = [yield* admin, yield* admin]
@@ -113,8 +118,8 @@ describe("the author of a plan cannot approve it under a rule that requires some
         expected: { authorityGuard: installConfigReAdoption.authorityGuard }
       }))
       const kinds = [
-        ["plan", Effect.map(capsules.plan(robot, capsule.id, undefined), ({ value }) => value)],
-        ["reconcile", Effect.map(capsules.reconcilePlan(robot, capsule.id, undefined), ({ value }) => value)],
+        ["plan", Effect.map(capsuleCommands.Plan(capsule.id, { context: robot }), ({ value }) => value)],
+        ["reconcile", Effect.map(capsuleCommands.ReconcilePlan(capsule.id, { context: robot }), ({ value }) => value)],
         [
           "rollback",
           Effect.flatMap(capsules.stateVersions(capsule.id, { limit: 1 }), ({ items: [first] }) =>
@@ -136,22 +141,27 @@ describe("the author of a plan cannot approve it under a rule that requires some
         ],
         [
           "configuration",
-          Effect.flatMap(guard, (expected) => capsules.configurationPlan(robot, capsule.id, expected, freshKey())).pipe(
-            Effect.map(({ value }) => value.run)
-          )
+          Effect.flatMap(guard, (expected) =>
+            capsuleCommands.ConfigurationPlan(capsule.id, {
+              context: robot,
+              request: expected,
+              idempotency: freshKey()
+            })
+          ).pipe(Effect.map(({ value }) => value.run))
         ],
-        ["destroy", Effect.map(capsules.destroyPlan(robot, capsule.id, undefined), ({ value }) => value)]
+        ["destroy", Effect.map(capsuleCommands.DestroyPlan(capsule.id, { context: robot }), ({ value }) => value)]
       ] as const
       for (const [title, start] of kinds) {
         const plan = yield* settled((yield* start).id)
         expect([title, plan.status]).toEqual([title, "waiting_approval"])
         expect([title, yield* problemOf(plan.id, maker)]).toEqual([title, "automation_author"])
         expect([title, yield* problemOf(plan.id, other)]).toEqual([title, undefined])
-        yield* runs.cancel(other, plan.id, "judged")
+        yield* runCommands.Cancel(plan.id, { context: other, reason: "judged" })
       }
       const plans = yield* RevisionPlans
+      const revisionPlanCommands = yield* RevisionPlanCommands
       const { value } = yield* plans.create(robot, capsule.id, { ref: "kinds-of-plan" }, freshKey())
-      const revision = yield* stepped(plans.reconcile(robot, value.id))
+      const revision = yield* stepped(revisionPlanCommands.Reconcile(value.id, { context: robot }))
       if (revision.planRunId === undefined) return yield* Effect.die("no plan")
       const plan = yield* settled(revision.planRunId)
       expect(yield* problemOf(plan.id, maker)).toBe("automation_author")
@@ -162,6 +172,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsule } = yield* active("auto", pureModule)
       yield* someoneElse
       const [ann, bea, cleo, other] = [yield* admin, yield* admin, yield* admin, yield* admin]
@@ -180,7 +191,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
         return yield* (yield* Runs).read(decision.runId)
       })
       const set = (context: CommandContext, autoUpdate: { readonly enabled?: boolean; readonly apply?: boolean }) =>
-        capsules.update(context, capsule.id, { autoUpdate })
+        capsuleCommands.Update(capsule.id, { context, autoUpdate })
       const author = "auto_update_author"
       yield* set(ann, { enabled: true, apply: true })
       const first = yield* followed

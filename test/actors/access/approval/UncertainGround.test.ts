@@ -3,7 +3,6 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Approvals } from "../../../../actors/access/approval/Approvals.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
-import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { leftOverCapsules } from "../../../../actors/commands/attention/NeedRows.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
@@ -20,6 +19,8 @@ import { applyRefused, approvalSuite, standing } from "../../support/ApprovalSte
 import { adopt, withLeftOver } from "../../support/LeftOverDecisions.ts"
 import { stateFile } from "../../support/LeftOvers.ts"
 import { newCommit, pureModule } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
@@ -63,7 +64,7 @@ const interrupted = Effect.fnUntraced(function* (runId: RunId) {
 const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: ReadonlyArray<"left_over_state">) {
   const { context } = yield* TestPlane
   const request = acknowledged === undefined ? {} : { acknowledged }
-  return yield* Effect.flip((yield* Runs).approve(context, planRunId, request))
+  return yield* Effect.flip((yield* RunCommands).Approve(planRunId, { context, ...request }))
 })
 
 describe("a plan over uncertain ground", () => {
@@ -71,6 +72,7 @@ describe("a plan over uncertain ground", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const { capsuleId, record } = yield* withLeftOver("left-over")
       const plan = yield* replanned(capsuleId)
       expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
@@ -89,7 +91,7 @@ describe("a plan over uncertain ground", () => {
       )
       expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
 
-      yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
+      yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
       expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
       const { value } = yield* runs.apply(context, plan.id, undefined)
       expect((yield* settled(value.id)).status).toBe("succeeded")
@@ -99,15 +101,18 @@ describe("a plan over uncertain ground", () => {
   tests.live("is an ordinary plan again once the state is adopted or discarded", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const runs = yield* Runs
+      const runs = yield* RunCommands
       const adopted = yield* withLeftOver("adopted")
       yield* adopt(adopted.capsuleId, adopted.record.id)
       const discarded = yield* withLeftOver("discarded")
-      yield* (yield* CapsuleLeftOvers).discard(context, discarded.capsuleId, discarded.record.id)
+      yield* (yield* CapsuleCommands).DiscardLeftOver(discarded.capsuleId, {
+        context,
+        leftOverStateId: discarded.record.id
+      })
       for (const { capsuleId } of [adopted, discarded]) {
         const plan = yield* replanned(capsuleId)
         expect((yield* standing(plan.id)).uncertain).toBeUndefined()
-        expect((yield* runs.approve(context, plan.id, {})).status).toBe("succeeded")
+        expect((yield* runs.Approve(plan.id, { context })).status).toBe("succeeded")
       }
     })
   )
@@ -129,10 +134,11 @@ describe("a plan over uncertain ground", () => {
       Effect.gen(function* () {
         const { context } = yield* TestPlane
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const capsule = yield* active("before-apply", pureModule)
         yield* left(capsule, "unreadable", "first")
         const plan = yield* replanned(capsule.capsule.id)
-        yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
+        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
         // Of the same kind, and another state all the same.
         yield* left(capsule, "unreadable", "second")
         expect((yield* applyRefused(plan.id)).message).toContain("--acknowledge left_over_state")
@@ -140,7 +146,7 @@ describe("a plan over uncertain ground", () => {
         if (row === undefined) return yield* Effect.die("no plan")
         expect(yield* (yield* Approvals).obstacleAtStart(row)).toContain("uncertain")
         expect((yield* refusal(plan.id)).code).toBe("failed_precondition")
-        yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
+        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
         const { value } = yield* runs.apply(context, plan.id, undefined)
         expect((yield* settled(value.id)).status).toBe("succeeded")
       })
@@ -150,12 +156,13 @@ describe("a plan over uncertain ground", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const capsule = yield* active("possibly", pureModule)
       yield* interrupted(capsule.apply.id)
       const plan = yield* replanned(capsule.capsule.id)
       expect(plan.diagnostics?.[0]?.detail).toContain("terraform_data.a")
       expect((yield* refusal(plan.id)).message).toContain("--acknowledge possibly_created")
-      yield* runs.approve(context, plan.id, { acknowledged: ["possibly_created"] })
+      yield* runCommands.Approve(plan.id, { context, acknowledged: ["possibly_created"] })
       const { value } = yield* runs.apply(context, plan.id, undefined)
       expect((yield* settled(value.id)).status).toBe("succeeded")
       const next = yield* replanned(capsule.capsule.id)
@@ -167,10 +174,11 @@ describe("a plan over uncertain ground", () => {
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
       const capsule = yield* active("automatic", pureModule)
       const { id, sourceId } = capsule.capsule
-      yield* capsules.update(context, id, { autoUpdate: { enabled: true, apply: true } })
+      yield* capsuleCommands.Update(id, { context, autoUpdate: { enabled: true, apply: true } })
       yield* left(capsule, "lineage_changed")
       yield* commit("automatic", { ...pureModule, "notes.txt": "new" })
       yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)

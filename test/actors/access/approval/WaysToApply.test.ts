@@ -23,6 +23,7 @@ import {
   tokenOf
 } from "../../support/ApprovalSteps.ts"
 import { newCommit, pureModule } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
@@ -57,16 +58,17 @@ describe("every path to an apply needs the approvals that the rules require", ()
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
       const { capsule } = yield* active("kinds", pureModule)
       yield* ruled()
       yield* needsTwo(yield* replanned(capsule.id))
-      yield* needsTwo(yield* settled((yield* capsules.reconcilePlan(context, capsule.id, undefined)).value.id))
+      yield* needsTwo(yield* settled((yield* capsuleCommands.ReconcilePlan(capsule.id, { context })).value.id))
       const { items } = yield* capsules.stateVersions(capsule.id, { limit: 10 })
       const first = items.at(-1)
       if (first === undefined) return yield* Effect.die("no state")
       yield* needsTwo(yield* settled((yield* runs.rollbackPlan(context, first.id)).id))
-      yield* needsTwo(yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id))
+      yield* needsTwo(yield* settled((yield* capsuleCommands.DestroyPlan(capsule.id, { context })).value.id))
     })
   )
 
@@ -107,9 +109,10 @@ describe("every path to an apply needs the approvals that the rules require", ()
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
       const { capsule } = yield* active("follow", pureModule)
-      yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+      yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
       const followed = Effect.fnUntraced(function* (text: string, decision: string) {
         yield* commit("follow", { ...pureModule, "notes.txt": text })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { derivedId } from "../../../../actors/base/Identity.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { ApplyRecovery } from "../../../../actors/running/execution/ApplyRecovery.ts"
@@ -29,6 +28,7 @@ import {
 } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { heldRun } from "../../../support/HeldRuns.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -82,28 +82,33 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const one = yield* demoConnection("first-token-value")
       const two = yield* demoConnection("second-token-value")
       yield* sql`UPDATE connections SET sealed_values = (SELECT sealed_values FROM connections WHERE id = ${two.id})
         WHERE id = ${one.id}`
-      const exit = yield* Effect.exit(connections.test(context, one.id))
+      const exit = yield* Effect.exit(connectionCommands.Test(one.id, { context }))
       expect(Exit.isFailure(exit) && hasIntegrityFault(exit.cause)).toBe(true)
       const response = yield* failureResponse(Exit.isFailure(exit) ? exit.cause : Cause.die("nothing failed"), "req_1")
       expect(response.status).toBe(500)
-      expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
+      expect((yield* connectionCommands.Test(two.id, { context })).connection.status).toBe("verified")
 
       // A change of the name does not open the value, and does not mend it either.
-      expect((yield* connections.update(context, one.id, { displayName: "kept" })).connection.displayName).toBe("kept")
+      expect(
+        (yield* connectionCommands.Update(one.id, { context, request: { displayName: "kept" } })).connection.displayName
+      ).toBe("kept")
       const files = [{ name: "a.json", content: "{}", envName: "A_FILE" }]
-      const partly = yield* Effect.exit(connections.update(context, one.id, { files }))
+      const partly = yield* Effect.exit(connectionCommands.Update(one.id, { context, request: { files } }))
       expect(Exit.isFailure(partly) && hasIntegrityFault(partly.cause)).toBe(true)
-      const still = yield* Effect.exit(connections.test(context, one.id))
+      const still = yield* Effect.exit(connectionCommands.Test(one.id, { context }))
       expect(Exit.isFailure(still) && hasIntegrityFault(still.cause)).toBe(true)
       // The remedy in the message works: the value is entered again, in the same place.
       const { notesDir } = yield* TestPlane
-      yield* connections.update(context, one.id, { values: { DEMO_TOKEN: "third-token-value", DEMO_DIR: notesDir } })
-      expect((yield* connections.test(context, one.id)).connection.status).toBe("verified")
+      yield* connectionCommands.Update(one.id, {
+        context,
+        request: { values: { DEMO_TOKEN: "third-token-value", DEMO_DIR: notesDir } }
+      })
+      expect((yield* connectionCommands.Test(one.id, { context })).connection.status).toBe("verified")
     })
   )
 

@@ -21,6 +21,7 @@ import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState } from "../../support/LeftOvers.ts"
 import { lengthened } from "../../support/LongStates.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(180_000)
 
@@ -113,6 +114,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const there = yield* original(theirs)
       const text = (value: string) => new TextEncoder().encode(value)
 
@@ -207,33 +209,37 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       // Disabled until the name has been typed: every command is refused, for everybody.
       const refusedRuns = Effect.forEach(
         [
-          Effect.asVoid(capsules.plan(context, capsuleId, undefined)),
-          Effect.asVoid(capsules.destroyPlan(context, capsuleId, undefined)),
-          Effect.asVoid(capsules.driftCheck(context, capsuleId)),
-          Effect.asVoid(capsules.update(context, capsuleId, { status: "active" }))
+          Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })),
+          Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
+          Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context })),
+          Effect.asVoid(capsuleCommands.Update(capsuleId, { context, status: "active" }))
         ],
         (request) => Effect.map(Effect.flip(request), ({ code, message }) => `${code} ${message}`)
       )
       for (const words of yield* refusedRuns)
         expect(words).toContain("failed_precondition The Capsule was imported from another installation")
-      const wrong = yield* Effect.flip(capsules.confirmImport(context, capsuleId, { confirm: "Moved" }))
+      const wrong = yield* Effect.flip(
+        capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "Moved" } })
+      )
       expect(wrong.code).toBe("invalid_request")
       kills.at.set("import.confirming", processEnd)
-      yield* Effect.exit(capsules.confirmImport(context, capsuleId, { confirm: "moved" }))
+      yield* Effect.exit(capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } }))
       expect((yield* capsules.read(capsuleId)).status).toBe("disabled")
-      const confirmed = yield* capsules.confirmImport(context, capsuleId, { confirm: "moved" })
+      const confirmed = yield* capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
       expect(confirmed).toMatchObject({
         status: "pending",
         executionAuthorityEpoch: 2,
         import: { confirmedBy: context.actor.subject }
       })
-      const twice = yield* Effect.flip(capsules.confirmImport(context, capsuleId, { confirm: "moved" }))
+      const twice = yield* Effect.flip(
+        capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
+      )
       expect(twice.code).toBe("failed_precondition")
 
       // A plan must be reviewed first.
       for (const request of [
-        Effect.asVoid(capsules.destroyPlan(context, capsuleId, undefined)),
-        Effect.asVoid(capsules.driftCheck(context, capsuleId))
+        Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
+        Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context }))
       ]) {
         expect((yield* Effect.flip(request)).message).toContain("Plan it first")
       }

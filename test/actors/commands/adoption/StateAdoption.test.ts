@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
-import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
+import { RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { StateUploadRow } from "../../../../actors/ledger/state/StateUploadRow.ts"
 import type { StateUpload } from "../../../../schema/records/StateUpload.ts"
@@ -20,6 +20,8 @@ import {
 } from "../../../support/Journey.ts"
 import { newMember, newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { appliedOutside, uploaded, writtenState } from "../../support/OutsideState.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -195,17 +197,21 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
         expect(elsewhere.code).toBe("failed_precondition")
 
         // Cancelled before anything was applied: the state is kept as evidence, and the Capsule can be planned or released.
-        yield* (yield* Runs).cancel(context, plan.id, undefined)
+        yield* (yield* RunCommands).Cancel(plan.id, { context })
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const left = yield* capsules.read(confirmed.capsuleId)
         expect([left.status, left.currentStateGeneration]).toEqual(["pending", 1])
         expect((yield* capsules.stateVersions(left.id, { limit: 10 })).items.map(({ origin }) => origin)).toEqual([
           "adopted"
         ])
         expect((yield* installs.read(confirmed.id)).nextAction).toBe("plan_again")
-        yield* capsules.release(context, left.id, {
-          confirm: left.name,
-          reason: "moved_elsewhere"
+        yield* capsuleCommands.Release(left.id, {
+          context,
+          request: {
+            confirm: left.name,
+            reason: "moved_elsewhere"
+          }
         })
         expect((yield* capsules.stateVersions(left.id, { limit: 10 })).items).toHaveLength(1)
         // Once released, it manages nothing, so its state can be adopted again.

@@ -13,6 +13,7 @@ import { currentState } from "../../support/LeftOvers.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 import { exporting, granted, linkOf, unpacked } from "../../support/UnpackedExport.ts"
 import { insertConflictingRun, removeConflictingRun } from "../../support/ConflictingRun.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -85,14 +86,14 @@ describe("a Capsule export", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const exports = yield* CapsuleExports
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { capsuleId } = yield* planned("never-applied", pureModule)
       expect(yield* codeOf(granted(capsuleId))).toBe("failed_precondition")
       const { capsule } = yield* active("destroyed", pureModule)
       const elsewhere = yield* newOwner("elsewhere")
       const asked = { ...(yield* exporting(capsule.id)), ...elsewhere }
       expect(yield* codeOf(exports.grant(asked, { confirm: "destroyed" }))).toBe("not_found")
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id)
+      const destroy = yield* settled((yield* capsules.DestroyPlan(capsule.id, { context })).value.id)
       expect((yield* applied(destroy)).status).toBe("succeeded")
       expect(yield* codeOf(granted(capsule.id))).toBe("failed_precondition")
     })
@@ -151,16 +152,16 @@ describe("a Capsule export", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsule } = yield* active("inputs", pureModule, { variables: { a: "applied" } })
       const read = (from: { readonly read: (name: string) => Effect.Effect<string, unknown> }) =>
         Effect.map(from.read("module/terraform.tfvars.json"), (text): unknown => JSON.parse(text))
       const { authorityGuard } = (yield* capsules.read(capsule.id)).installConfigReAdoption
-      const { value } = yield* capsules.configurationPlan(
+      const { value } = yield* capsuleCommands.ConfigurationPlan(capsule.id, {
         context,
-        capsule.id,
-        { variablePatch: { set: { a: "planned" } }, expected: { authorityGuard } },
-        freshKey()
-      )
+        request: { variablePatch: { set: { a: "planned" } }, expected: { authorityGuard } },
+        idempotency: freshKey()
+      })
       const plan = yield* settled(value.planRunId)
       expect(yield* read(yield* unpacked(capsule.id))).toEqual({ a: "applied" })
       expect((yield* applied(plan)).status).toBe("succeeded")

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { Bench, deployed, hostedPlane, webOrigin } from "../../support/HostedPlane.ts"
 import { barePlan, received } from "../../support/UnpackedExport.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(hostedPlane)
 afterAll(tests.dispose)
@@ -31,7 +31,10 @@ describe.skipIf(Bun.which("terraform") === null)("values delivered by the servic
       const state = JSON.parse(yield* first.read("module/web/terraform.tfstate"))
       const folder = `${first.root}/module/web`
       expect(yield* barePlan(folder, { session_key: state.outputs.hidden.value })).toMatchObject({ code: 0 })
-      yield* (yield* Capsules).release(context, capsuleId, { confirm: "web", reason: "moved_elsewhere" })
+      yield* (yield* CapsuleCommands).Release(capsuleId, {
+        context,
+        request: { confirm: "web", reason: "moved_elsewhere" }
+      })
       const late = yield* taken(capsuleId)
       expect(yield* late.read("module/web/terraform.tfvars.json")).toBe(
         yield* first.read("module/web/terraform.tfvars.json")

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
 import { RelativePath } from "../../../../schema/records/Primitives.ts"
@@ -9,6 +8,7 @@ import { active, applied, bound, demoModule, note, planned, replanned } from "..
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { demo, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { barePlan, unpacked } from "../../support/UnpackedExport.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
-        const capsules = yield* Capsules
+        const capsules = yield* CapsuleCommands
         const variables = { region: "east", size: { cpu: 4, tags: ["a", "b"] }, password }
         const { capsule } = yield* active("exported-web", siblings, {
           variables,
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
         expect((yield* barePlan(folder, { password: "another" })).code).toBe(2)
         expect((yield* barePlan(folder)).code).toBe(1)
 
-        yield* capsules.release(context, capsule.id, { confirm: capsule.name, reason: "moved_elsewhere" })
+        yield* capsules.Release(capsule.id, { context, request: { confirm: capsule.name, reason: "moved_elsewhere" } })
         expect(yield* barePlan(folder, { password })).toMatchObject({ code: 0 })
         // It can still be exported after the release.
         const late = yield* unpacked(capsule.id)

@@ -11,6 +11,9 @@ import { canarySweep } from "../../../support/CanarySweep.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, applying, freshKey, planned, replanned, settled, stepped } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -50,7 +53,11 @@ const configureRefused = Effect.fnUntraced(function* (
   const { context } = yield* TestPlane
   const expected = request.expected ?? (yield* guardOf(capsuleId))
   const error = yield* Effect.flip(
-    (yield* Capsules).configurationPlan(context, capsuleId, { ...request, expected }, freshKey())
+    (yield* CapsuleCommands).ConfigurationPlan(capsuleId, {
+      context,
+      request: { ...request, expected },
+      idempotency: freshKey()
+    })
   )
   return error.code
 })
@@ -62,11 +69,13 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const { capsule } = yield* active("configure", main(), { variables })
         const before = yield* guardOf(capsule.id)
         const old = yield* replanned(capsule.id)
-        yield* runs.approve(context, old.id, {})
+        yield* runCommands.Approve(old.id, { context })
         // A guard depends on the authority, not on the time.
         expect(yield* guardOf(capsule.id)).toEqual(before)
 
@@ -74,8 +83,8 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const key = freshKey("configure")
         const both = yield* Effect.all(
           [
-            capsules.configurationPlan(context, capsule.id, request, key),
-            capsules.configurationPlan(context, capsule.id, request, key)
+            capsuleCommands.ConfigurationPlan(capsule.id, { context, request, idempotency: key }),
+            capsuleCommands.ConfigurationPlan(capsule.id, { context, request, idempotency: key })
           ],
           { concurrency: "unbounded" }
         )
@@ -93,12 +102,11 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect((yield* Effect.flip(runs.apply(context, old.id, undefined))).code).toBe("failed_precondition")
         expect(
           (yield* Effect.flip(
-            capsules.configurationPlan(
+            capsuleCommands.ConfigurationPlan(capsule.id, {
               context,
-              capsule.id,
-              { ...request, variablePatch: {} },
-              { ...key, requestDigest: "other" }
-            )
+              request: { ...request, variablePatch: {} },
+              idempotency: { ...key, requestDigest: "other" }
+            })
           )).code
         ).toBe("idempotency_conflict")
 
@@ -108,7 +116,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(plan.resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["two 1"])
-        const replay = yield* capsules.configurationPlan(context, capsule.id, request, key)
+        const replay = yield* capsuleCommands.ConfigurationPlan(capsule.id, { context, request, idempotency: key })
         expect([replay.replayed, replay.value.planRunId]).toEqual([true, planRunId])
         const shown = yield* capsules.installConfig(workspaceId, targetInstallConfigId)
         expect(shown.variables.map(({ name, set }) => [name, set])).toEqual([
@@ -140,16 +148,17 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         yield* sql`UPDATE compatibility_reports SET contract_digest =
           (SELECT contract_digest FROM install_configs WHERE id = ${targetInstallConfigId}) WHERE contract_digest = 'sha256:moved'`
 
-        const running = yield* capsules.plan(context, id, undefined)
+        const running = yield* capsuleCommands.Plan(id, { context })
         expect(yield* configureRefused(id, {})).toBe("run_conflict")
         yield* settled(running.value.id)
         const revisions = yield* RevisionPlans
+        const revisionPlanCommands = yield* RevisionPlanCommands
         const revision = yield* revisions.create(context, id, { ref: "configure" }, freshKey())
         expect(yield* configureRefused(id, {})).toBe("run_conflict")
-        yield* stepped(revisions.reconcile(context, revision.value.id))
-        yield* capsules.update(context, id, { status: "disabled" })
+        yield* stepped(revisionPlanCommands.Reconcile(revision.value.id, { context }))
+        yield* capsuleCommands.Update(id, { context, status: "disabled" })
         expect(yield* configureRefused(id, {})).toBe("failed_precondition")
-        expect((yield* capsules.update(context, id, { status: "active" })).status).toBe("active")
+        expect((yield* capsuleCommands.Update(id, { context, status: "active" })).status).toBe("active")
         expect(canarySweep(dataDir, [secret])).toEqual([])
       }),
     120_000
@@ -163,10 +172,15 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const { capsuleId, plan } = yield* planned("unapplied", main(), { variables })
         yield* commit("unapplied", main("", " newer"))
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const { sourceId } = yield* capsules.read(capsuleId)
         yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
         const request = { variablePatch: { set: { size: 3 } }, expected: yield* guardOf(capsuleId) }
-        const configured = yield* capsules.configurationPlan(context, capsuleId, request, freshKey())
+        const configured = yield* capsuleCommands.ConfigurationPlan(capsuleId, {
+          context,
+          request,
+          idempotency: freshKey()
+        })
         const again = yield* settled(configured.value.planRunId)
         expect(again.resolvedCommit).toBe(plan.resolvedCommit)
         expect((yield* applied(again)).status).toBe("succeeded")
@@ -183,6 +197,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const { capsule } = yield* active("readopt", main(), { variables })
         const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
         const snapshot = capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("none"))
@@ -194,7 +209,9 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const waiting = yield* replanned(capsule.id)
         const refused = Effect.fnUntraced(function* (change: Partial<ReAdoptionRequest>) {
           const request = { ...base, expected: yield* guardOf(capsule.id), ...change }
-          return (yield* Effect.flip(capsules.reAdopt(context, capsule.id, request, freshKey()))).code
+          return (yield* Effect.flip(
+            capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: freshKey() })
+          )).code
         })
         expect(yield* refused({ expected: { authorityGuard: "ag1.stale" } })).toBe("guard_conflict")
         expect(yield* refused({ baseInstallConfigId: InstallConfigId.make(`icfg_${"a".repeat(16)}`) })).toBe(
@@ -212,7 +229,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
 
         const request = { ...base, reviewedUserVariables: { name: "three" }, expected: yield* guardOf(capsule.id) }
         const key = freshKey("readopt")
-        const done = yield* capsules.reAdopt(context, capsule.id, request, key)
+        const done = yield* capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: key })
         expect(done.replayed).toBe(false)
         expect(done.value).toMatchObject({
           previousInstallConfigId: capsule.installConfigId,
@@ -223,10 +240,12 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(done.value.capsule.executionAuthorityEpoch).toBe(2)
         expect(done.value.capsule.status).toBe("active")
         expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
-        const replay = yield* capsules.reAdopt(context, capsule.id, request, key)
+        const replay = yield* capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: key })
         expect([replay.replayed, replay.value.targetInstallConfigId]).toEqual([true, done.value.targetInstallConfigId])
         expect(
-          (yield* Effect.flip(capsules.reAdopt(context, capsule.id, request, { ...key, requestDigest: "x" }))).code
+          (yield* Effect.flip(
+            capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: { ...key, requestDigest: "x" } })
+          )).code
         ).toBe("idempotency_conflict")
         // The secret input is kept although it was not reviewed here; an omitted optional input is unset.
         const plan = yield* replanned(capsule.id)
@@ -246,11 +265,11 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
           reviewedUserVariables: { name: "three", added: "!" },
           expected: yield* guardOf(capsule.id)
         }
-        yield* capsules.reAdopt(context, capsule.id, next, freshKey())
+        yield* capsuleCommands.ReAdopt(capsule.id, { context, request: next, idempotency: freshKey() })
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1!"])
 
-        const queued = yield* capsules.plan(context, capsule.id, undefined)
+        const queued = yield* capsuleCommands.Plan(capsule.id, { context })
         expect(yield* refused({ baseInstallConfigId: (yield* capsules.read(capsule.id)).installConfigId })).toBe(
           "run_conflict"
         )
@@ -270,14 +289,14 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const runs = yield* Runs
         const { capsule } = yield* active("rollback", main(), { variables })
-        const configured = yield* capsules.configurationPlan(
+        const configured = yield* capsuleCommands.ConfigurationPlan(capsule.id, {
           context,
-          capsule.id,
-          { variablePatch: { set: { name: "two" } }, expected: yield* guardOf(capsule.id) },
-          freshKey()
-        )
+          request: { variablePatch: { set: { name: "two" } }, expected: yield* guardOf(capsule.id) },
+          idempotency: freshKey()
+        })
         expect((yield* applied(yield* settled(configured.value.planRunId))).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["two 1"])
         const first = (yield* capsules.stateVersions(capsule.id, { limit: 10 })).items.find(
@@ -300,15 +319,17 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect((yield* Effect.flip(runs.rollbackPlan(context, first.id))).code).toBe("failed_precondition")
 
         // Once something has been applied, only a destroy plan removes it, and a destroyed Capsule accepts no further commands.
-        const removal = yield* capsules.remove(context, capsule.id)
+        const removal = yield* capsuleCommands.Remove(capsule.id, { context })
         if (!("run" in removal)) return yield* Effect.die("removed without a Run")
         const destroy = yield* settled(removal.run.id)
         const teardown = yield* applying(destroy)
         expect((yield* settled(teardown.id)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).status).toBe("destroyed")
         expect(yield* outputOf(capsule.id)).toEqual([])
-        expect((yield* Effect.flip(capsules.plan(context, capsule.id, undefined))).code).toBe("failed_precondition")
-        expect((yield* Effect.flip(capsules.driftCheck(context, capsule.id))).code).toBe("failed_precondition")
+        expect((yield* Effect.flip(capsuleCommands.Plan(capsule.id, { context }))).code).toBe("failed_precondition")
+        expect((yield* Effect.flip(capsuleCommands.DriftCheck(capsule.id, { context }))).code).toBe(
+          "failed_precondition"
+        )
         expect(yield* configureRefused(capsule.id, {})).toBe("failed_precondition")
       }),
     120_000

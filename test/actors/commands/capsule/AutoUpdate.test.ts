@@ -13,6 +13,7 @@ import { nothingDue } from "../../../support/NothingDue.ts"
 import { active, applied, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -21,7 +22,7 @@ afterAll(tests.dispose)
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   yield* nothingDue
-  yield* (yield* Capsules).update(context, capsuleId, {})
+  yield* (yield* CapsuleCommands).Update(capsuleId, { context })
 })
 
 /** The Runs that the service started automatically for the Capsule, newest first, all finished. */
@@ -69,9 +70,10 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const { capsule } = yield* active("pin", greeting("one"))
         expect(capsule.autoUpdate).toEqual({ enabled: false, apply: false })
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
         yield* commit("pin", greeting("two"))
         expect((yield* looked(capsule)).map(({ type }) => type)).toEqual(["apply", "plan"])
         expect(yield* last(capsule.id)).toEqual(["taken", "applied"])
@@ -96,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         // A person resumes: the commit at the head of the lane is followed at once.
-        const resumed = yield* capsules.update(context, capsule.id, { autoUpdate: { resume: true } })
+        const resumed = yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { resume: true } })
         expect(resumed.autoUpdate).toEqual({ enabled: true, apply: true })
         yield* followed(capsule.id)
         yield* delivered(capsule.id)
@@ -125,13 +127,14 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const workspaces = yield* Workspaces
         const sql = yield* SqlClient.SqlClient
         const subject = context.actor.subject ?? ""
         const automation = (paused: boolean) =>
           workspaces.setAutomation(context, subject, workspaceId, { paused, ...(paused ? { reason: "incident" } : {}) })
         const { capsule } = yield* active("say", greeting("one"))
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true } })
         expect(yield* looked(capsule)).toEqual([])
         expect(yield* last(capsule.id)).toEqual(["skipped", "already_applied"])
         yield* commit("say", greeting("two"))
@@ -142,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         ])
 
         // Paused: the observation is recorded and the Capsule is stale, but nothing is planned until someone resumes.
-        yield* capsules.update(context, capsule.id, { autoUpdate: { apply: true } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { apply: true } })
         yield* automation(true)
         yield* commit("say", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(1)

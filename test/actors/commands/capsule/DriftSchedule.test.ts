@@ -9,6 +9,7 @@ import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, eventOf, planned, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -43,6 +44,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         const { context, workspaceId } = yield* TestPlane
         const subject = context.actor.subject ?? ""
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const workspaces = yield* Workspaces
         const { capsule: own } = yield* active("drift-own", files)
         const { capsule: inheriting } = yield* active("drift-inheriting", files)
@@ -57,7 +59,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeUndefined()
 
         // The first check happens at some point within the interval.
-        yield* capsules.update(context, own.id, { driftChecks: { mode: "every", hours: 2 } })
+        yield* capsuleCommands.Update(own.id, { context, driftChecks: { mode: "every", hours: 2 } })
         const before = Date.now()
         yield* turn
         const first = yield* nextOf(own.id)
@@ -93,7 +95,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(inheriting.id)).toBeGreaterThan(0)
         expect(yield* nextOf(unapplied)).toBeUndefined()
-        yield* capsules.update(context, own.id, { driftChecks: { mode: "off" } })
+        yield* capsuleCommands.Update(own.id, { context, driftChecks: { mode: "off" } })
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 

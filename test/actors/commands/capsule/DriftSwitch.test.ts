@@ -10,6 +10,7 @@ import { active, settled } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 const points = killPoints()
@@ -31,10 +32,10 @@ const checked = Effect.fnUntraced(function* (id: CapsuleId) {
 /** A Capsule whose drift is checked every two hours, and how that is turned off. */
 const checkedCapsule = Effect.fnUntraced(function* (branch: string) {
   const { context } = yield* TestPlane
-  const capsules = yield* Capsules
+  const capsules = yield* CapsuleCommands
   const { capsule } = yield* active(branch, pureModule)
-  yield* capsules.update(context, capsule.id, { driftChecks: { mode: "every", hours: 2 } })
-  return { id: capsule.id, off: Effect.orDie(capsules.update(context, capsule.id, { driftChecks: { mode: "off" } })) }
+  yield* capsules.Update(capsule.id, { context, driftChecks: { mode: "every", hours: 2 } })
+  return { id: capsule.id, off: Effect.orDie(capsules.Update(capsule.id, { context, driftChecks: { mode: "off" } })) }
 })
 
 tests.live("does not execute a scheduled drift check that was switched off while it was queued", () =>

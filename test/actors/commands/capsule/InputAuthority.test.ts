@@ -5,6 +5,7 @@ import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, install, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -78,6 +79,7 @@ describe.skipIf(Bun.which("terraform") === null)("the people who may set the val
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         for (const [index, [name, value, words]] of others.entries()) {
           const refused = yield* install(`inputs-${index}`, files, { variables: { ...given, [name]: value } })
           expect(refused.phase).toBe("failed")
@@ -92,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("the people who may set the val
             interfaceBlueprints: [],
             expected: yield* guardOf(capsule.id)
           }
-          return yield* capsules.configurationPlan(context, capsule.id, request, freshKey())
+          return yield* capsuleCommands.ConfigurationPlan(capsule.id, { context, request, idempotency: freshKey() })
         })
         for (const [name, value, words] of [...laterRefusals, ["needed", "other", undeclared] as const]) {
           expect((yield* Effect.flip(configure({ [name]: value }))).message).toStartWith(
@@ -117,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("the people who may set the val
             reviewedUserVariables,
             expected: yield* guardOf(capsule.id)
           }
-          return yield* capsules.reAdopt(context, capsule.id, request, freshKey())
+          return yield* capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: freshKey() })
         })
         const complete = { title: "two" }
         for (const [name, value, words] of [...laterRefusals, ["needed", "again", undeclared] as const]) {
@@ -139,7 +141,7 @@ describe.skipIf(Bun.which("terraform") === null)("the people who may set the val
           title: "user",
           unmentioned: "module_default"
         })
-        const { value: again } = yield* capsules.plan(context, capsule.id, undefined)
+        const { value: again } = yield* capsuleCommands.Plan(capsule.id, { context })
         expect((yield* applied(yield* settled(again.id))).status).toBe("succeeded")
         expect((yield* capsules.outputs(capsule.id))[0]?.value).toBe("two inputs 1 own must")
       }),

@@ -13,6 +13,8 @@ import { nothingDue } from "../../../support/NothingDue.ts"
 import { active, applied, freshKey, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -33,7 +35,7 @@ const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
     yield* nothingDue
-    yield* (yield* Capsules).update(context, capsuleId, {})
+    yield* (yield* CapsuleCommands).Update(capsuleId, { context })
   })
 
 /** What the Capsule has planned automatically once it has seen the newest commit in its lane. */
@@ -60,13 +62,15 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
-        const runs = yield* Runs
+        const capsuleCommands = yield* CapsuleCommands
+        const runCommands = yield* RunCommands
         const { capsule } = yield* active("follow", greeting("one"))
         expect(
-          (yield* Effect.flip(capsules.update(context, capsule.id, { autoUpdate: { enabled: false, apply: true } })))
-            .code
+          (yield* Effect.flip(
+            capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: false, apply: true } })
+          )).code
         ).toBe("invalid_request")
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: false } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: false } })
 
         yield* commit("follow", greeting("two"))
         // A sync for a reviewed plan starts nothing automatically.
@@ -78,11 +82,11 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect([plan?.type, plan?.status, plan?.createdBy]).toEqual(["plan", "waiting_approval", undefined])
         // The same commit is not planned again, and a cancelled plan is not recreated.
         expect(yield* afterSync(capsule)).toHaveLength(1)
-        yield* runs.cancel(context, plan?.id ?? (yield* Effect.die("no plan")), undefined)
+        yield* runCommands.Cancel(plan?.id ?? (yield* Effect.die("no plan")), { context })
         expect(yield* afterSync(capsule)).toHaveLength(1)
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
         // If its Workspace is archived between plan and apply, the plan keeps waiting.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
@@ -123,7 +127,8 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
       Effect.gen(function* () {
         const { context } = yield* TestPlane
         const capsules = yield* Capsules
-        const runs = yield* Runs
+        const capsuleCommands = yield* CapsuleCommands
+        const runs = yield* RunCommands
         const configurable = (text: string) => ({
           "main.tf": `
             variable "who" { default = "everybody" }
@@ -131,16 +136,15 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
             output "a" { value = terraform_data.a.output }`
         })
         const { capsule } = yield* active("unapproved", configurable("one"))
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+        yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
         const { installConfigReAdoption } = yield* capsules.read(capsule.id)
-        const changed = yield* capsules.configurationPlan(
+        const changed = yield* capsuleCommands.ConfigurationPlan(capsule.id, {
           context,
-          capsule.id,
-          { variablePatch: { set: { who: "nobody" } }, expected: installConfigReAdoption },
-          freshKey()
-        )
+          request: { variablePatch: { set: { who: "nobody" } }, expected: installConfigReAdoption },
+          idempotency: freshKey()
+        })
         yield* settled(changed.value.planRunId)
-        yield* runs.cancel(context, changed.value.planRunId, undefined)
+        yield* runs.Cancel(changed.value.planRunId, { context })
 
         const follow = (text: string) => afterCommit(capsule, "unapproved", configurable(text))
         const [plan] = yield* follow("two")

@@ -16,6 +16,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState, leftOver, stateFile } from "../../support/LeftOvers.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 import { guardOf, adopt, codeOf, problemsOf, withLeftOver, written } from "../../support/LeftOverDecisions.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -79,8 +80,13 @@ describe("a state that was not adopted when its Run settled", () => {
 
       const key = freshKey()
       const request = yield* guardOf(capsule.id)
-      const leftOvers = yield* CapsuleLeftOvers
-      const { replayed, value } = yield* leftOvers.adopt(context, capsule.id, record.id, request, key)
+      const leftOvers = yield* CapsuleCommands
+      const { replayed, value } = yield* leftOvers.AdoptLeftOver(capsule.id, {
+        context,
+        leftOverStateId: record.id,
+        request,
+        idempotency: key
+      })
       expect(replayed).toBe(false)
       expect(value.capsule).toMatchObject({
         status: "error",
@@ -131,9 +137,13 @@ describe("a state that was not adopted when its Run settled", () => {
       ])
 
       // The same request has no further effect, a different one is refused, and the state can no longer be discarded.
-      expect(yield* leftOvers.adopt(context, capsule.id, record.id, request, key)).toEqual({ replayed: true, value })
+      expect(
+        yield* leftOvers.AdoptLeftOver(capsule.id, { context, leftOverStateId: record.id, request, idempotency: key })
+      ).toEqual({ replayed: true, value })
       expect(yield* codeOf(adopt(capsule.id, record.id))).toBe("failed_precondition")
-      expect(yield* codeOf(leftOvers.discard(context, capsule.id, record.id))).toBe("failed_precondition")
+      expect(yield* codeOf(leftOvers.DiscardLeftOver(capsule.id, { context, leftOverStateId: record.id }))).toBe(
+        "failed_precondition"
+      )
       expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(2)
 
       // The next plan starts from it.
@@ -169,7 +179,7 @@ describe("a state that was not adopted when its Run settled", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId, record } = yield* withLeftOver("switched-off")
-      yield* (yield* Capsules).update(context, capsuleId, { status: "disabled" })
+      yield* (yield* CapsuleCommands).Update(capsuleId, { context, status: "disabled" })
       const { value } = yield* adopt(capsuleId, record.id)
       expect([value.capsule.status, value.capsule.runtimeSafety]).toEqual(["disabled", "unknown"])
     })
@@ -179,17 +189,27 @@ describe("a state that was not adopted when its Run settled", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
+      const capsuleCommands = yield* CapsuleCommands
       const { capsuleId, record } = yield* withLeftOver("refused")
       const other = yield* withLeftOver("refused-other")
       const request = yield* guardOf(capsuleId)
       const before = yield* written(capsuleId)
       const asked = (change: Partial<typeof request>) =>
-        codeOf(leftOvers.adopt(context, capsuleId, record.id, { ...request, ...change }, freshKey()))
+        codeOf(
+          capsuleCommands.AdoptLeftOver(capsuleId, {
+            context,
+            leftOverStateId: record.id,
+            request: { ...request, ...change },
+            idempotency: freshKey()
+          })
+        )
       expect(yield* asked({ confirm: "Refused" })).toBe("invalid_request")
       expect(yield* asked({ expected: { authorityGuard: "ag1.other" } })).toBe("guard_conflict")
       expect(yield* codeOf(adopt(capsuleId, other.record.id))).toBe("not_found")
       expect(yield* codeOf(leftOvers.read(capsuleId, other.record.id))).toBe("not_found")
-      expect(yield* codeOf(leftOvers.discard(context, capsuleId, other.record.id))).toBe("not_found")
+      expect(
+        yield* codeOf(capsuleCommands.DiscardLeftOver(capsuleId, { context, leftOverStateId: other.record.id }))
+      ).toBe("not_found")
       const older = yield* leftOver(capsuleId, {
         bytes: stateFile((yield* currentState(capsuleId)).lineage, 0),
         problem: "serial_decreased"
@@ -204,13 +224,12 @@ describe("a state that was not adopted when its Run settled", () => {
       })
 
       // The configuration has changed since: its epoch differs.
-      yield* (yield* Capsules)
-        .configurationPlan(
+      yield* (yield* CapsuleCommands)
+        .ConfigurationPlan(capsuleId, {
           context,
-          capsuleId,
-          { variablePatch: { set: { a: "moved" } }, expected: (yield* guardOf(capsuleId)).expected },
-          freshKey()
-        )
+          request: { variablePatch: { set: { a: "moved" } }, expected: (yield* guardOf(capsuleId)).expected },
+          idempotency: freshKey()
+        })
         .pipe(Effect.flatMap(({ value }) => settled(value.planRunId)))
       expect(yield* problemsOf(capsuleId, record.id)).toEqual(["capsule_moved"])
       expect(yield* codeOf(adopt(capsuleId, record.id))).toBe("failed_precondition")
@@ -242,12 +261,12 @@ describe("a state that was not adopted when its Run settled", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* CapsuleLeftOvers
+      const leftOvers = yield* CapsuleCommands
       const { capsuleId, record } = yield* withLeftOver("discarded")
       const before = yield* (yield* Capsules).read(capsuleId)
-      const discarded = yield* leftOvers.discard(context, capsuleId, record.id)
+      const discarded = yield* leftOvers.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id })
       expect(discarded).toMatchObject({ status: "discarded", discard: { by: context.actor.subject } })
-      expect(yield* leftOvers.discard(context, capsuleId, record.id)).toEqual(discarded)
+      expect(yield* leftOvers.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id })).toEqual(discarded)
       expect(yield* sql`SELECT state, sealed_secrets FROM left_over_states WHERE id = ${record.id}`).toEqual([
         { state: null, sealed_secrets: null }
       ])

@@ -9,6 +9,8 @@ import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
 import { guardOf, adopt, succeeds, withLeftOver, written } from "../../support/LeftOverDecisions.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -21,15 +23,23 @@ describe("when several people decide concurrently", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
+      const capsuleCommands = yield* CapsuleCommands
       const { capsuleId, record } = yield* withLeftOver("race-adopt")
       const request = yield* guardOf(capsuleId)
-      const adopting = Effect.suspend(() => leftOvers.adopt(context, capsuleId, record.id, request, freshKey()))
+      const adopting = Effect.suspend(() =>
+        capsuleCommands.AdoptLeftOver(capsuleId, {
+          context,
+          leftOverStateId: record.id,
+          request,
+          idempotency: freshKey()
+        })
+      )
       const answers = yield* Effect.all(
         [
           succeeds(adopting),
           succeeds(adopting),
           succeeds(adopting),
-          succeeds(leftOvers.discard(context, capsuleId, record.id))
+          succeeds(capsuleCommands.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id }))
         ],
         { concurrency: "unbounded" }
       )
@@ -44,10 +54,11 @@ describe("when several people decide concurrently", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       for (const first of ["adopt", "apply"] as const) {
         const { capsuleId, record } = yield* withLeftOver(`against-apply-${first}`)
         const plan = yield* replanned(capsuleId)
-        yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
+        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
         const adopting = succeeds(adopt(capsuleId, record.id))
         const applies = succeeds(runs.apply(context, plan.id, undefined))
         const asked = first === "adopt" ? ([adopting, applies] as const) : ([applies, adopting] as const)
@@ -68,11 +79,16 @@ describe("an adoption whose process dies", () => {
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
-        const leftOvers = yield* CapsuleLeftOvers
+        const leftOvers = yield* CapsuleCommands
         const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
         const request = yield* guardOf(capsuleId)
         const key = freshKey()
-        const asked = leftOvers.adopt(context, capsuleId, record.id, request, key)
+        const asked = leftOvers.AdoptLeftOver(capsuleId, {
+          context,
+          leftOverStateId: record.id,
+          request,
+          idempotency: key
+        })
         const before = yield* written(capsuleId)
         kills.at.set("left_over.adopting", processEnd)
         expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)

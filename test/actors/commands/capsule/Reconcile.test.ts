@@ -17,6 +17,7 @@ import {
   settled
 } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -39,6 +40,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
       Effect.gen(function* () {
         const { commit, context, notesDir } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const connection = yield* demoConnection("reconcile-token-71c0")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
         const { capsule } = yield* active("reconcile", { "main.tf": demoModule(note("kept")) }, bindings)
@@ -47,15 +49,15 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
 
         const cloud = noteIn(notesDir)
         cloud.edit("edited by hand")
-        const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+        const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
         expect([drift.drifted, (yield* capsules.read(capsule.id)).driftStatus]).toEqual([true, "drifted"])
 
         // A newer commit exists; it is not the one restored.
         yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const key = freshKey("reconcile")
-        const asked = yield* capsules.reconcilePlan(context, capsule.id, key)
-        const again = yield* capsules.reconcilePlan(context, capsule.id, key)
+        const asked = yield* capsuleCommands.ReconcilePlan(capsule.id, { context, idempotency: key })
+        const again = yield* capsuleCommands.ReconcilePlan(capsule.id, { context, idempotency: key })
         expect([again.replayed, again.value.id]).toEqual([true, asked.value.id])
         const plan = yield* settled(asked.value.id)
         expect([plan.status, plan.purpose, plan.requiresApproval]).toEqual(["waiting_approval", "reconcile", true])
@@ -77,7 +79,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })
-      const refused = yield* Effect.flip((yield* Capsules).reconcilePlan(context, capsuleId, undefined))
+      const refused = yield* Effect.flip((yield* CapsuleCommands).ReconcilePlan(capsuleId, { context }))
       expect(refused.code).toBe("failed_precondition")
       expect(refused.message).toContain("never applied")
     })

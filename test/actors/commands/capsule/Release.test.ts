@@ -22,6 +22,8 @@ import { eventually } from "../../../support/Eventually.ts"
 import { settled } from "../../../support/Journey.ts"
 import { Bench, deployed, hostedPlane, install, outputsOf } from "../../support/HostedPlane.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -30,12 +32,15 @@ afterAll(tests.dispose)
 
 const released = Effect.fnUntraced(function* (id: CapsuleId, confirm: string, more: Partial<ReleaseRequest> = {}) {
   const { context } = yield* Bench
-  return yield* (yield* Capsules).release(context, id, { confirm, reason: "moved_elsewhere", ...more })
+  return yield* (yield* CapsuleCommands).Release(id, {
+    context,
+    request: { confirm, reason: "moved_elsewhere", ...more }
+  })
 })
 
 const planOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* Bench
-  return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+  return yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value.id)
 })
 
 const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>
@@ -63,13 +68,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       const { context, subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
       const interfaces = yield* Interfaces
       const web = yield* deployed("web", "web")
       const surfaces = Effect.map(interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 100 }), ({ items }) => items)
       yield* eventually(surfaces, (items) => items.length === 1)
       const waiting = yield* planOf(web.capsuleId)
-      yield* capsules.update(context, web.capsuleId, { autoUpdate: { enabled: true, apply: true } })
+      yield* capsuleCommands.Update(web.capsuleId, { context, autoUpdate: { enabled: true, apply: true } })
       const before = yield* capsules.read(web.capsuleId)
 
       expect(yield* codeOf(released(web.capsuleId, "Web"))).toBe("invalid_request")
@@ -117,24 +123,25 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       const other = yield* deployed("second", "plain/producer")
       const key = { key: "after release", requestDigest: "x" }
       const refusals = yield* Effect.all([
-        codeOf(capsules.plan(context, web.capsuleId, undefined)),
-        codeOf(capsules.destroyPlan(context, web.capsuleId, undefined)),
-        codeOf(capsules.driftCheck(context, web.capsuleId)),
-        codeOf(capsules.remove(context, web.capsuleId)),
-        codeOf(capsules.update(context, web.capsuleId, { name: "again" })),
-        codeOf(capsules.configurationPlan(context, web.capsuleId, { expected: guard }, key)),
+        codeOf(capsuleCommands.Plan(web.capsuleId, { context })),
+        codeOf(capsuleCommands.DestroyPlan(web.capsuleId, { context })),
+        codeOf(capsuleCommands.DriftCheck(web.capsuleId, { context })),
+        codeOf(capsuleCommands.Remove(web.capsuleId, { context })),
+        codeOf(capsuleCommands.Update(web.capsuleId, { context, name: "again" })),
         codeOf(
-          capsules.reAdopt(
+          capsuleCommands.ConfigurationPlan(web.capsuleId, { context, request: { expected: guard }, idempotency: key })
+        ),
+        codeOf(
+          capsuleCommands.ReAdopt(web.capsuleId, {
             context,
-            web.capsuleId,
-            {
+            request: {
               baseInstallConfigId: answer.capsule.installConfigId,
               sourceSnapshotId: SourceSnapshotId.make(web.run.sourceSnapshotId ?? ""),
               reason: "again",
               expected: guard
             },
-            key
-          )
+            idempotency: key
+          })
         ),
         codeOf((yield* RevisionPlans).create(context, web.capsuleId, { ref: "main" }, key)),
         codeOf(runs.rollbackPlan(context, version)),
@@ -196,6 +203,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const shares = yield* OutputShares
       const dependencies = yield* Dependencies
       const producer = yield* deployed("giver", "plain/producer")
@@ -217,7 +225,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       yield* depend(near.capsuleId)
       yield* depend(far.capsuleId)
       const waiting = yield* planOf(near.capsuleId)
-      const approved = yield* runs.approve(context, (yield* planOf(far.capsuleId)).id, {})
+      const approved = yield* runCommands.Approve((yield* planOf(far.capsuleId)).id, { context })
 
       const answer = yield* released(producer.capsuleId, "giver")
       expect(answer.consumerCapsuleIds).toEqual([near.capsuleId])
@@ -246,6 +254,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const ledger = yield* RunLedger
       const pending = yield* install("pending", "plain/producer")
       if (pending.capsuleId === undefined) return yield* Effect.die("no Capsule")
@@ -265,13 +274,13 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
         expect(refused.message).toContain(id)
         yield* setRun(id, { status: "cancelled" })
       }
-      yield* capsules.update(context, moving.capsuleId, { status: "disabled" })
+      yield* capsuleCommands.Update(moving.capsuleId, { context, status: "disabled" })
       expect((yield* released(moving.capsuleId, "moving")).capsule.status).toBe("released")
 
       for (let round = 0; round < 2; round += 1) {
         const name = `race ${round}`
         const { capsuleId } = yield* deployed(name, "plain/producer")
-        const plan = Effect.result(Effect.asVoid(capsules.plan(context, capsuleId, undefined)))
+        const plan = Effect.result(Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })))
         const release = Effect.result(Effect.asVoid(released(capsuleId, name)))
         const both = yield* Effect.all(round % 2 === 0 ? [plan, release] : [release, plan], {
           concurrency: "unbounded"

@@ -7,6 +7,7 @@ import { applying, eventOf, planned, settled } from "../../../support/Journey.ts
 import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -19,9 +20,9 @@ describe("the removal of a Capsule", () => {
   tests.live("ends a Capsule that was never applied", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { capsuleId, plan } = yield* planned("removed-unapplied", pureModule)
-      expect(yield* capsules.remove(context, capsuleId)).toMatchObject({ capsule: { status: "destroyed" } })
+      expect(yield* capsules.Remove(capsuleId, { context })).toMatchObject({ capsule: { status: "destroyed" } })
       expect((yield* settled(plan.id)).status).toBe("superseded")
     })
   )
@@ -30,13 +31,14 @@ describe("the removal of a Capsule", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsuleId, plan } = yield* planned("removed-settling", pureModule)
       const released = yield* Deferred.make<void>()
       kills.at.set("apply.executed", Deferred.await(released))
       const apply = yield* applying(plan)
       yield* eventOf(apply.id, "run.started")
       const applied = Effect.andThen(Deferred.succeed(released, undefined), settled(apply.id))
-      const removed = yield* interrupted(capsules.remove(context, capsuleId), Effect.orDie(applied))
+      const removed = yield* interrupted(capsuleCommands.Remove(capsuleId, { context }), Effect.orDie(applied))
       expect(Result.getOrThrow(removed)).toMatchObject({ run: { type: "destroy_plan" } })
       const capsule = yield* capsules.read(capsuleId)
       expect(capsule).toMatchObject({ status: "active", currentStateGeneration: 1 })

@@ -31,6 +31,8 @@ import {
   settled
 } from "../../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -71,6 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
       Effect.gen(function* () {
         const { commit, context, dataDir, workspaceId } = yield* TestPlane
         const plans = yield* InstallPlans
+        const installPlanCommands = yield* InstallPlanCommands
         yield* commit("equal", { "main.tf": greeting })
         const request = yield* requestOf("equal", { variables: { greeting: canary } })
         const key = freshKey("same")
@@ -100,7 +103,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           { type: "compatibility_check", status: "succeeded" },
           { type: "plan", status: "waiting_approval" }
         ])
-        expect((yield* plans.reconcile(context, id)).planRunId).toBe(plan?.planRunId)
+        expect((yield* installPlanCommands.Reconcile(id, { context })).planRunId).toBe(plan?.planRunId)
 
         const row = yield* rowOf(id)
         expect(row?.private_variables).toBeNull()
@@ -321,7 +324,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         }
 
         // A name is free again once its Capsule is gone; this one was never applied, so removing it needs no Run.
-        const removed = yield* (yield* Capsules).remove(context, capsuleId)
+        const removed = yield* (yield* CapsuleCommands).Remove(capsuleId, { context })
         expect("capsule" in removed && removed.capsule.status).toBe("destroyed")
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())
         expect((yield* driven(again.value.id)).phase).toBe("reviewable")

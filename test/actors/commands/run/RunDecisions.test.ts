@@ -12,6 +12,7 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { planned, replanned } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
@@ -28,7 +29,7 @@ describe("a Run records who decided about it, when and why", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { plan } = yield* planned("discarded", pureModule)
-      const { endedBy, finishedAt } = yield* (yield* Runs).cancel(context, plan.id, reason)
+      const { endedBy, finishedAt } = yield* (yield* RunCommands).Cancel(plan.id, { context, reason })
       const { subject } = context.actor
       expect(endedBy as unknown).toEqual({ kind: "discarded", subject, at: finishedAt, reason })
       expect(yield* lastEvent(plan.id, "run.cancelled")).toEqual({ reason, subject: subject ?? "" })
@@ -40,13 +41,13 @@ describe("a Run records who decided about it, when and why", () => {
   tests.live("when an approval is withdrawn", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const runs = yield* Runs
+      const runs = yield* RunCommands
       const { plan } = yield* planned("withdrawn", pureModule)
-      const approved = yield* runs.approve(context, plan.id, { comment: "Fine." })
+      const approved = yield* runs.Approve(plan.id, { context, comment: "Fine." })
       const { subject } = context.actor
       expect([approved.approvedBy as unknown, approved.approvalComment]).toEqual([subject, "Fine."])
       expect(yield* lastEvent(plan.id, "run.approved")).toMatchObject({ subject: subject ?? "", comment: "Fine." })
-      const { endedBy } = yield* runs.cancel(context, plan.id, reason)
+      const { endedBy } = yield* runs.Cancel(plan.id, { context, reason })
       expect(endedBy).toMatchObject({ kind: "approval_withdrawn", reason })
       expect(endedBy?.subject as unknown).toBe(subject)
     })
@@ -69,6 +70,7 @@ describe("a Run records who decided about it, when and why", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const ledger = yield* RunLedger
       const { capsuleId, plan } = yield* planned("stopped", pureModule)
       const id = derivedId(RunId, "run", plan.id, "running")
@@ -81,7 +83,7 @@ describe("a Run records who decided about it, when and why", () => {
         spec: {}
       })
       yield* heldRun(id)
-      const asked = yield* runs.cancel(context, id, reason)
+      const asked = yield* runCommands.Cancel(id, { context, reason })
       const subject: unknown = context.actor.subject
       expect(asked.cancelRequest).toMatchObject({ reason })
       expect(asked.cancelRequest?.subject as unknown).toBe(subject)

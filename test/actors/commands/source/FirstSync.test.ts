@@ -17,6 +17,8 @@ import { killPoints } from "../../../support/KillPoints.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { newOwner, planeAt, servedRepository, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const points = killPoints()
 const tests = suite(testPlane().pipe(Layer.provideMerge(points.layer)))
@@ -95,7 +97,7 @@ describe("a Source created to read a repository", () => {
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      yield* (yield* Runs).cancel(context, run.id, undefined)
+      yield* (yield* RunCommands).Cancel(run.id, { context })
       yield* hold.release
       yield* settled(run.id)
       expect(yield* isRemoved(source.id)).toBe(true)
@@ -108,7 +110,7 @@ describe("a Source created to read a repository", () => {
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      yield* (yield* Sources).renewHookSecret(context, source.id, 1, undefined)
+      yield* (yield* SourceCommands).RenewHookSecret(source.id, { context, hookSecretVersion: 1 })
       yield* hold.release
       expect((yield* settled(run.id)).status).toBe("failed")
       expect(yield* isRemoved(source.id)).toBe(false)

@@ -4,7 +4,6 @@ import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
-import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { SourceSchedule } from "../../../../actors/commands/source/SourceSchedule.ts"
 import { RevisionPlanId, RunId } from "../../../../schema/records/Ids.ts"
@@ -12,6 +11,10 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, replanned, settled, stepped } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -21,7 +24,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 /** A finished revision plan. */
 const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
   const { context } = yield* TestPlane
-  return yield* stepped((yield* RevisionPlans).reconcile(context, id))
+  return yield* stepped((yield* RevisionPlanCommands).Reconcile(id, { context }))
 })
 
 /** Archives the Workspace while the effect is running. */
@@ -42,6 +45,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       yield* commit("hook", greeting("hook"))
       const request = { workspaceId, name: "hook", url, defaultRef: "hook", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
@@ -109,7 +113,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       expect(restored.runIds).toHaveLength(1)
       yield* Effect.forEach(restored.runIds, (id) => settled(RunId.make(id)))
 
-      yield* sources.update(context, source.id, { status: "disabled" })
+      yield* sourceCommands.Update(source.id, { context, request: { status: "disabled" } })
       expect((yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body })).runIds).toEqual([])
       expect((yield* Effect.flip(sources.sync(context, source.id, {}))).code).toBe("failed_precondition")
     })
@@ -121,6 +125,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const revisions = yield* RevisionPlans
         const sources = yield* Sources
         const { capsule } = yield* active("revise", greeting("one"))
@@ -161,7 +166,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect(run.revisionPlanId).toBe(id)
         expect(yield* revised(id)).toEqual(superseded)
         const given = yield* revised((yield* revisions.create(context, capsule.id, request, freshKey())).value.id)
-        yield* (yield* Runs).cancel(context, given.planRunId ?? run.id, undefined)
+        yield* (yield* RunCommands).Cancel(given.planRunId ?? run.id, { context })
         const cancelled = yield* revisions.read(given.id)
         expect([cancelled.phase, cancelled.diagnostics[0]?.code]).toEqual(["superseded", "plan_cancelled"])
 
@@ -189,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         )
         expect([noModule.phase, noModule.diagnostics[0]?.code]).toEqual(["failed", "module_not_found"])
         expect((yield* capsules.read(capsule.id)).status).toBe("active")
-        yield* capsules.update(context, capsule.id, { status: "disabled" })
+        yield* capsuleCommands.Update(capsule.id, { context, status: "disabled" })
         expect(yield* refused("revise-next")).toBe("failed_precondition")
       }),
     120_000
@@ -201,9 +206,10 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const sources = yield* Sources
+        const sourceCommands = yield* SourceCommands
         const { capsule } = yield* active("auto", greeting("one"))
         const { sourceId } = capsule
-        yield* sources.update(context, sourceId, { autoSync: true, defaultRef: "auto-default" })
+        yield* sourceCommands.Update(sourceId, { context, request: { autoSync: true, defaultRef: "auto-default" } })
         const sql = yield* SqlClient.SqlClient
         const due = Effect.gen(function* () {
           yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId}`
@@ -226,7 +232,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         yield* commit("auto", greeting("two"))
         yield* due
         expect((yield* (yield* Capsules).read(capsule.id)).status).toBe("stale")
-        yield* sources.update(context, sourceId, { autoSync: false })
+        yield* sourceCommands.Update(sourceId, { context, request: { autoSync: false } })
         expect(yield* due).toEqual([])
       }),
     120_000

@@ -14,6 +14,8 @@ import { active, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 import { namedSnapshot } from "../../../support/NamedIds.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -72,13 +74,14 @@ describe("a Source's automatic syncs", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const { hookSecret, id } = yield* sourceOf("silent", false)
       const delivery = { proofs: { secrets: [hookSecret] }, body, deliveryId: "silent-1" }
       expect((yield* sources.hook(id, delivery)).runIds).toEqual([])
       expect(yield* scheduled(id)).toEqual([])
       expect((yield* lanesOf(id)).map(({ nextLookAt }) => nextLookAt)).toEqual([undefined])
 
-      yield* sources.update(context, id, { autoSync: true })
+      yield* sourceCommands.Update(id, { context, request: { autoSync: true } })
       expect((yield* sources.hook(id, { ...delivery, isPing: true })).runIds).toEqual([])
       expect((yield* Effect.flip(sources.hook(id, { body, proofs: { secrets: ["wrong"] }, isPing: true }))).code).toBe(
         "unauthenticated"
@@ -92,11 +95,11 @@ describe("a Source's automatic syncs", () => {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO deferred_syncs (source_id, ref, path, trigger_kind, since)
         VALUES (${id}, 'silent', '.', 'webhook', '2026-01-01T00:00:00.000Z')`
-      yield* sources.update(context, id, { autoSync: false })
+      yield* sourceCommands.Update(id, { context, request: { autoSync: false } })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
       // A sync that was already queued is also dropped.
-      yield* sources.update(context, id, { autoSync: true })
+      yield* sourceCommands.Update(id, { context, request: { autoSync: true } })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
       const late = yield* delivered(id, hookSecret)
@@ -244,14 +247,16 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const sources = yield* Sources
+        const sourceCommands = yield* SourceCommands
         const { capsule } = yield* active("adopted", greeting("one"))
         const { sourceId } = capsule
         const { createdAt, updatedAt } = yield* sources.read(sourceId)
         expect(updatedAt >= createdAt).toBe(true)
         const applied = capsule.adoptedSourceRevision?.resolvedCommit ?? ""
         yield* commit("elsewhere", greeting("default"))
-        yield* sources.update(context, sourceId, { defaultRef: "elsewhere" })
+        yield* sourceCommands.Update(sourceId, { context, request: { defaultRef: "elsewhere" } })
         const newer = yield* commit("adopted", greeting("two"))
         const run = yield* synced(sourceId)
         expect([run.status, (yield* capsules.read(capsule.id)).status]).toEqual(["succeeded", "stale"])
@@ -291,7 +296,10 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")
-        yield* capsules.release(context, capsule.id, { confirm: capsule.name, reason: "moved_elsewhere" })
+        yield* capsuleCommands.Release(capsule.id, {
+          context,
+          request: { confirm: capsule.name, reason: "moved_elsewhere" }
+        })
         expect((yield* sources.read(sourceId)).status).toBe("active")
       }),
     60_000

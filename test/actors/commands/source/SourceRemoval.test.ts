@@ -17,6 +17,8 @@ import { suite } from "../../../support/Effect.ts"
 import { active, freshKey, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -64,6 +66,7 @@ describe("a Source that is removed", () => {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const capsules = yield* Capsules
       yield* commit("removed", module("only here"))
       const { hookSecret, source } = yield* newSource("removed")
@@ -106,8 +109,8 @@ describe("a Source that is removed", () => {
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id} AND trigger_kind = 'schedule'`).toEqual([])
       const refused = yield* Effect.all([
         codeOf(sources.sync(context, source.id, {})),
-        codeOf(sources.update(context, source.id, { status: "active" })),
-        codeOf(sources.renewHookSecret(context, source.id, 1, undefined)),
+        codeOf(sourceCommands.Update(source.id, { context, request: { status: "active" } })),
+        codeOf(sourceCommands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })),
         codeOf(sources.checkCompatibility(context, source.id, { sourceSnapshotId: snapshot.id, modulePath })),
         codeOf(sources.remove(context, source.id))
       ])
@@ -217,6 +220,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsule } = yield* active("kept", module("one"))
       const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
       yield* commit("kept", module("two"))
@@ -225,7 +229,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
       const refused = yield* Effect.flip(sources.remove(context, capsule.sourceId))
       expect([refused.code, refused.message.includes("the Capsule kept (test)")]).toEqual(["failed_precondition", true])
 
-      yield* capsules.release(context, capsule.id, { confirm: "kept", reason: "infrastructure_gone" })
+      yield* capsuleCommands.Release(capsule.id, {
+        context,
+        request: { confirm: "kept", reason: "infrastructure_gone" }
+      })
       yield* sources.remove(context, capsule.sourceId)
       expect((yield* sources.snapshots(capsule.sourceId, { limit: 10 })).items.map(({ id }) => id)).toEqual([
         adopted ?? (yield* Effect.die("nothing adopted"))

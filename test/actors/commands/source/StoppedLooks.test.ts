@@ -14,6 +14,9 @@ import { active, settled } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import type { CommandsOf } from "../../../../schema/commands/Command.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 setDefaultTimeout(60_000)
 const points = killPoints()
@@ -28,22 +31,27 @@ const behind = Effect.gen(function* () {
   const { commit, context } = yield* TestPlane
   const branch = `stopped-${(branches += 1)}`
   const { capsule } = yield* active(branch, pureModule)
-  yield* (yield* Sources).update(context, capsule.sourceId, { autoSync: true })
-  yield* (yield* Capsules).update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-  const { hookSecret = "" } = yield* (yield* Sources).renewHookSecret(context, capsule.sourceId, 1, undefined)
+  yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { autoSync: true } })
+  yield* (yield* CapsuleCommands).Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
+  const { hookSecret = "" } = yield* (yield* SourceCommands).RenewHookSecret(capsule.sourceId, {
+    context,
+    hookSecretVersion: 1
+  })
   const newest = yield* commit(branch, { ...pureModule, "notes.txt": branch })
   return { capsule, newest, hookSecret }
 })
 
-type Switch = (capsule: Capsule) => Effect.Effect<unknown, unknown, TestPlane | Sources | Capsules>
+type Switch = (
+  capsule: Capsule
+) => Effect.Effect<unknown, unknown, TestPlane | CommandsOf<"Source"> | CommandsOf<"Capsule">>
 
 const sourceChanged = (change: { readonly autoSync?: boolean; readonly status?: "disabled" }) =>
   Effect.fnUntraced(function* ({ sourceId }: Capsule) {
-    yield* (yield* Sources).update((yield* TestPlane).context, sourceId, change)
+    yield* (yield* SourceCommands).Update(sourceId, { context: (yield* TestPlane).context, request: change })
   })
 
 const autoUpdateOff = Effect.fnUntraced(function* ({ id }: Capsule) {
-  yield* (yield* Capsules).update((yield* TestPlane).context, id, { autoUpdate: { enabled: false } })
+  yield* (yield* CapsuleCommands).Update(id, { context: (yield* TestPlane).context, autoUpdate: { enabled: false } })
 })
 
 const switches = {
@@ -65,7 +73,10 @@ const moments = [
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)
-  const quiet = Effect.andThen(nothingDue, (yield* Capsules).update((yield* TestPlane).context, capsule.id, {}))
+  const quiet = Effect.andThen(
+    nothingDue,
+    (yield* CapsuleCommands).Update(capsule.id, { context: (yield* TestPlane).context })
+  )
   const runs = Effect.gen(function* () {
     const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: capsule.id }, { limit: 50 })
     const own = items.filter(({ trigger }) => trigger === "auto_update")
@@ -159,11 +170,17 @@ tests.live("deferred work is dropped when its Source stops following", () =>
       // Messages that were stored before the switch are handled after it.
       yield* arranged("source_sync.executed", capsule, autoUpdateOff)
       yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
-      yield* (yield* Capsules).update((yield* TestPlane).context, capsule.id, { autoUpdate: { enabled: true } })
+      yield* (yield* CapsuleCommands).Update(capsule.id, {
+        context: (yield* TestPlane).context,
+        autoUpdate: { enabled: true }
+      })
       yield* sql`UPDATE capsules SET deferred_snapshot_id = (SELECT id FROM source_snapshots
         WHERE source_id = ${capsule.sourceId} AND resolved_commit = ${newest}) WHERE id = ${capsule.id}`
       yield* turned(capsule)
-      yield* (yield* Sources).update((yield* TestPlane).context, capsule.sourceId, { autoSync: true, status: "active" })
+      yield* (yield* SourceCommands).Update(capsule.sourceId, {
+        context: (yield* TestPlane).context,
+        request: { autoSync: true, status: "active" }
+      })
       yield* (yield* DeferredFollows).followAll
       const { items } = yield* (yield* Capsules).autoUpdateDecisions(capsule.id, { limit: 1 })
       expect([name, items[0]?.decision]).toEqual([name, undefined])

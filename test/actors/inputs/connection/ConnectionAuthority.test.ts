@@ -26,6 +26,11 @@ import {
 } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -88,6 +93,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const { workspaceId } = yield* TestPlane
       const member = yield* aMember
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsule, connection } = yield* deployed("doors")
       const [version] = (yield* capsules.stateVersions(capsule.id, { limit: 1 })).items
       if (version === undefined) return yield* Effect.die("no StateVersion")
@@ -95,16 +101,19 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const elsewhere = { ...request, capsule: { name: "elsewhere", environment: "test" } }
       const install = (yield* InstallPlans).create(member, workspaceId, elsewhere, freshKey())
       yield* refused(install, "use.roles")
-      yield* refused(capsules.plan(member, capsule.id, freshKey()), "use.roles")
-      yield* refused(capsules.destroyPlan(member, capsule.id, undefined), "use.roles")
-      yield* refused(capsules.driftCheck(member, capsule.id), "use.roles")
+      yield* refused(capsuleCommands.Plan(capsule.id, { context: member, idempotency: freshKey() }), "use.roles")
+      yield* refused(capsuleCommands.DestroyPlan(capsule.id, { context: member }), "use.roles")
+      yield* refused(capsuleCommands.DriftCheck(capsule.id, { context: member }), "use.roles")
       yield* refused((yield* Runs).rollbackPlan(member, version.id), "use.roles")
       yield* refused((yield* RevisionPlans).create(member, capsule.id, { ref: "doors" }, freshKey()), "use.roles")
       const change = { ...(yield* configured(capsule.id)), providerBindings: [bound(connection.id)] }
-      yield* refused(capsules.configurationPlan(member, capsule.id, change, freshKey()), "use.roles")
+      yield* refused(
+        capsuleCommands.ConfigurationPlan(capsule.id, { context: member, request: change, idempotency: freshKey() }),
+        "use.roles"
+      )
       // A token acts as the person who owns it.
       const token = { ...member, actor: { ...member.actor, kind: "token" as const, tokenId: "pat_x" } }
-      yield* refused(capsules.plan(token, capsule.id, undefined), "use.roles")
+      yield* refused(capsuleCommands.Plan(capsule.id, { context: token }), "use.roles")
     })
   )
 
@@ -114,9 +123,10 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const owner = yield* ownerContext
       const { commit } = yield* TestPlane
       const { capsule, connection } = yield* deployed("granted", members)
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const revisions = yield* RevisionPlans
-      const plan = yield* settled((yield* capsules.plan(member, capsule.id, undefined)).value.id)
+      const revisionPlanCommands = yield* RevisionPlanCommands
+      const plan = yield* settled((yield* capsules.Plan(capsule.id, { context: member })).value.id)
       expect(plan.status).toBe("waiting_approval")
       expect(plan.providerResolutions?.[0]?.use).toEqual({
         connectionName: "demo",
@@ -132,20 +142,25 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
-      const revision = yield* stepped(revisions.reconcile(owner, created.value.id))
+      const revision = yield* stepped(revisionPlanCommands.Reconcile(created.value.id, { context: owner }))
       expect(revision.phase).toBe("reviewable")
       if (revision.planRunId === undefined) return yield* Effect.die("no plan")
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
       // A rule that names the ref allows the member. The state has a rule of its own.
-      yield* (yield* Connections).update(owner, connection.id, { use: { ...members, refs: ["topic"] } })
+      yield* (yield* ConnectionCommands).Update(connection.id, {
+        context: owner,
+        request: { use: { ...members, refs: ["topic"] } }
+      })
       const ofState = yield* Effect.flip(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()))
       expect(ofState.message).toContain("reviewedRefs")
-      yield* (yield* Sources).update(owner, capsule.sourceId, { reviewedRefs: ["topic"] })
-      yield* refused(capsules.plan(member, capsule.id, undefined), "use.refs")
+      yield* (yield* SourceCommands).Update(capsule.sourceId, { context: owner, request: { reviewedRefs: ["topic"] } })
+      yield* refused(capsules.Plan(capsule.id, { context: member }), "use.refs")
       const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
-      expect((yield* stepped(revisions.reconcile(member, allowed.value.id))).phase).toBe("reviewable")
+      expect((yield* stepped(revisionPlanCommands.Reconcile(allowed.value.id, { context: member }))).phase).toBe(
+        "reviewable"
+      )
     })
   )
 
@@ -156,8 +171,8 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const { commit, url, workspaceId } = yield* TestPlane
       const { capsule, connection } = yield* deployed("default", members)
       yield* commit("hostile", files("default"))
-      const sources = yield* Sources
-      yield* sources.update(member, capsule.sourceId, { defaultRef: "hostile" })
+      const sources = yield* SourceCommands
+      yield* sources.Update(capsule.sourceId, { context: member, request: { defaultRef: "hostile" } })
       const revisions = yield* RevisionPlans
       yield* refused(revisions.create(member, capsule.id, { ref: "hostile" }, freshKey()), "use.refs")
       const request = {
@@ -167,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
       // A default ref chosen by an owner does count.
-      yield* sources.update(owner, capsule.sourceId, { defaultRef: "hostile" })
+      yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
   )
@@ -177,20 +192,23 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const owner = yield* ownerContext
       const { url } = yield* TestPlane
       const { capsule, connection } = yield* deployed("confined")
-      const capsules = yield* Capsules
-      const connections = yield* Connections
+      const capsules = yield* CapsuleCommands
+      const connections = yield* ConnectionCommands
       const origin = CredentialOrigin.make(new URL(url).origin)
       const roles: ConnectionUse["roles"] = ["owner", "admin"]
       const module = { origin, path: RelativePath.make("modules/other") }
-      yield* connections.update(owner, connection.id, { use: { roles, modules: [module] } })
-      yield* refused(capsules.plan(owner, capsule.id, undefined), "use.modules")
+      yield* connections.Update(connection.id, { context: owner, request: { use: { roles, modules: [module] } } })
+      yield* refused(capsules.Plan(capsule.id, { context: owner }), "use.modules")
       const own = [{ origin, path: RelativePath.make(".") }]
-      yield* connections.update(owner, connection.id, {
-        use: { roles, projectIds: [capsule.projectId], modules: own }
+      yield* connections.Update(connection.id, {
+        context: owner,
+        request: {
+          use: { roles, projectIds: [capsule.projectId], modules: own }
+        }
       })
-      const plan = yield* settled((yield* capsules.plan(owner, capsule.id, undefined)).value.id)
+      const plan = yield* settled((yield* capsules.Plan(capsule.id, { context: owner })).value.id)
       expect(plan.status).toBe("waiting_approval")
-      yield* (yield* Runs).approve(owner, plan.id, {})
+      yield* (yield* RunCommands).Approve(plan.id, { context: owner })
       yield* narrow(connection.id, { roles, modules: [module] })
       yield* refused((yield* Runs).apply(owner, plan.id, undefined), "use.modules")
     })
@@ -201,19 +219,20 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const member = yield* aMember
       const owner = yield* ownerContext
       const { capsule, connection } = yield* deployed("narrowed", members)
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const services = yield* Effect.context<SqlClient.SqlClient>()
       const closing = narrow(connection.id, { roles: ["owner"] }).pipe(Effect.provideContext(services))
       points.at.set("plan.run.queued", closing)
-      const plan = yield* settled((yield* capsules.plan(member, capsule.id, undefined)).value.id)
+      const plan = yield* settled((yield* capsules.Plan(capsule.id, { context: member })).value.id)
       expect([plan.status, plan.error?.code]).toEqual(["failed", "blocked_policy"])
       expect(plan.error?.message).toContain("may be used by owners (use.roles), and you are a member")
       expect(plan.providerResolutions?.[0]).toMatchObject({ status: "blocked_policy", connectionId: connection.id })
 
       yield* narrow(connection.id, members)
-      const again = yield* settled((yield* capsules.plan(owner, capsule.id, undefined)).value.id)
-      yield* runs.approve(owner, again.id, {})
+      const again = yield* settled((yield* capsules.Plan(capsule.id, { context: owner })).value.id)
+      yield* runCommands.Approve(again.id, { context: owner })
       points.at.set(
         "apply.run.queued",
         narrow(connection.id, { ...members, projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] }).pipe(
@@ -231,9 +250,9 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane
       const { capsule } = yield* deployed("automatic")
-      const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
-      yield* capsules.update(owner, capsule.id, { autoUpdate: { enabled: true, apply: false } })
+      yield* capsuleCommands.Update(capsule.id, { context: owner, autoUpdate: { enabled: true, apply: false } })
       const followed = Effect.fnUntraced(function* (content: string, count: number) {
         yield* commit("automatic", { "main.tf": demoModule(`${note("automatic")}\n# ${content}`) })
         yield* settled((yield* (yield* Sources).sync(owner, capsule.sourceId, {})).id)
@@ -261,7 +280,9 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const owner = yield* ownerContext
       const { url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const git = yield* connections.create(owner, {
         workspaceId,
         provider: "git",
@@ -274,41 +295,52 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const mine = { workspaceId, name: "mine", url, authConnectionId: git.id }
       yield* refused(sources.create(member, mine), "use.roles", "forge")
       const { source } = yield* sources.create(member, { workspaceId, name: "plain", url })
-      yield* refused(sources.update(member, source.id, { authConnectionId: git.id }), "use.roles", "forge")
+      yield* refused(
+        sourceCommands.Update(source.id, { context: member, request: { authConnectionId: git.id } }),
+        "use.roles",
+        "forge"
+      )
       const install = { ...(yield* requestOf("git")), source: { name: "git", url, authConnectionId: git.id } }
       yield* refused((yield* InstallPlans).create(member, workspaceId, install, freshKey()), "use.roles", "forge")
 
-      yield* sources.update(owner, source.id, { authConnectionId: git.id })
+      yield* sourceCommands.Update(source.id, { context: owner, request: { authConnectionId: git.id } })
       yield* refused(sources.sync(member, source.id, {}), "use.roles", "forge")
-      yield* refused(sources.update(member, source.id, { autoSync: true }), "use.roles", "forge")
-      yield* connections.update(owner, git.id, { use: members })
+      yield* refused(
+        sourceCommands.Update(source.id, { context: member, request: { autoSync: true } }),
+        "use.roles",
+        "forge"
+      )
+      yield* connectionCommands.Update(git.id, { context: owner, request: { use: members } })
       expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
       // A ref that members choose to fetch does not count as the rule's default ref.
       const hostile = { defaultRef: "hostile" }
-      yield* refused(sources.update(member, source.id, hostile), "use.refs", "forge")
+      yield* refused(sourceCommands.Update(source.id, { context: member, request: hostile }), "use.refs", "forge")
       yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
       const ofRef = { ...install, source: { ...install.source, ref: "hostile" } }
       yield* refused((yield* InstallPlans).create(member, workspaceId, ofRef, freshKey()), "use.refs", "forge")
       const chosen = yield* sources.create(member, { workspaceId, name: "chosen", url, ...hostile })
-      yield* sources.update(owner, chosen.source.id, { authConnectionId: git.id })
+      yield* sourceCommands.Update(chosen.source.id, { context: owner, request: { authConnectionId: git.id } })
       yield* refused(sources.sync(member, chosen.source.id, {}), "use.refs", "forge")
-      yield* sources.update(owner, source.id, hostile)
+      yield* sourceCommands.Update(source.id, { context: owner, request: hostile })
       yield* sources.sync(member, source.id, {})
-      yield* sources.update(owner, source.id, { defaultRef: "HEAD" })
+      yield* sourceCommands.Update(source.id, { context: owner, request: { defaultRef: "HEAD" } })
       const bodies = [
         { projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] },
         { modules: [{ origin: CredentialOrigin.make("https://git.example.com"), path: RelativePath.make(".") }] }
       ]
       for (const confinement of bodies) {
-        const update = connections.update(owner, git.id, { use: { ...members, ...confinement } })
+        const update = connectionCommands.Update(git.id, {
+          context: owner,
+          request: { use: { ...members, ...confinement } }
+        })
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
       // Automatic fetches are not checked again; the person who attached the Connection is responsible for them.
       const sql = yield* SqlClient.SqlClient
-      yield* connections.update(owner, git.id, { use: { roles: ["owner"] } })
+      yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`
-      const renewed = yield* sources.renewHookSecret(owner, source.id, 1, undefined)
+      const renewed = yield* sourceCommands.RenewHookSecret(source.id, { context: owner, hookSecretVersion: 1 })
       const delivery = {
         proofs: { secrets: [renewed.hookSecret ?? ""] },
         body: Stream.make(new TextEncoder().encode("{}"))

@@ -26,6 +26,10 @@ import {
 } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import type { CommandsOf } from "../../../../schema/commands/Command.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -43,12 +47,15 @@ const bindings = (id: ConnectionId) => ({ options: { providerBindings: [bound(id
 
 const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   const { context, notesDir } = yield* TestPlane
-  return yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
+  return yield* (yield* ConnectionCommands).Update(id, {
+    context,
+    request: { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } }
+  })
 })
 
 /** Rotates when a kill point is reached, simulating a concurrent caller. */
 const rotatedAt = Effect.fnUntraced(function* (point: KillPointName, id: ConnectionId, token: string) {
-  const services = yield* Effect.context<TestPlane | Connections>()
+  const services = yield* Effect.context<TestPlane | CommandsOf<"Connection">>()
   points.at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
 })
 
@@ -69,11 +76,12 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const connection = yield* demoConnection(before)
       const other = yield* demoConnection("rotation-canary-other-77aa")
       const waiting = yield* planned("waiting", files("waiting"), bindings(connection.id))
       const approved = yield* planned("approved", files("approved"), bindings(connection.id))
-      yield* runs.approve(context, approved.plan.id, {})
+      yield* runCommands.Approve(approved.plan.id, { context })
       const untouched = yield* planned("untouched", files("untouched"), bindings(other.id))
 
       const answer = yield* rotate(connection.id, after)
@@ -105,6 +113,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const connection = yield* demoConnection(before)
       const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
       yield* rotatedAt("plan.prepared", connection.id, after)
@@ -113,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       expect(yield* reasonOf(plan.id)).toBe(rotated)
 
       const next = yield* replanned(capsule.id)
-      yield* runs.approve(context, next.id, {})
+      yield* runCommands.Approve(next.id, { context })
       yield* rotatedAt("apply.claimed", connection.id, before)
       const apply = yield* settled((yield* runs.apply(context, next.id, undefined)).value.id)
       expect(apply.status).toBe("failed")
@@ -126,6 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
       // The module outputs both tokens at its end, where nothing from the provider marks them.
@@ -138,8 +148,8 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
         files("running", `provider "demo" { echo_token = true }\n${outputs}`),
         bindings(connection.id)
       )
-      yield* runs.approve(context, plan.id, {})
-      const services = yield* Effect.context<TestPlane | Connections | CredentialsInUse>()
+      yield* runCommands.Approve(plan.id, { context })
+      const services = yield* Effect.context<TestPlane | CommandsOf<"Connection"> | CredentialsInUse>()
       const former: Array<string> = []
       points.at.set(
         "apply.resource.started",
@@ -171,6 +181,7 @@ describe("a Connection that is changed", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const store = yield* ConnectionStore
       const fields = { workspaceId, provider: "cloudflare/cloudflare", recipeId: "cloudflare-token" }
       const values = { CLOUDFLARE_API_TOKEN: "cloudflare-canary-1" }
@@ -190,24 +201,29 @@ describe("a Connection that is changed", () => {
         [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
         [{ use: { roles: ["member"], projectIds: [ProjectId.make(`prj_${"a".repeat(24)}`)] } }, "use.projectIds[0]"]
       ] as const) {
-        const error = yield* Effect.flip(connections.update(context, id, request))
+        const error = yield* Effect.flip(connectionCommands.Update(id, { context, request }))
         expect([error.code, error.message.split(":")[0]]).toEqual(["invalid_request", field])
       }
       expect(yield* store.find(id)).toEqual(row)
 
-      const renamed = yield* connections.update(context, id, {
-        displayName: "edge of production",
-        expiresAt: "2999-01-01T00:00:00.000Z"
+      const renamed = yield* connectionCommands.Update(id, {
+        context,
+        request: {
+          displayName: "edge of production",
+          expiresAt: "2999-01-01T00:00:00.000Z"
+        }
       })
       expect(renamed).toMatchObject({
         connection: { displayName: "edge of production", expiresAt: "2999-01-01T00:00:00.000Z", version: 1 },
         supersededRunIds: []
       })
       expect(renamed.tested).toBeUndefined()
-      const endless = yield* connections.update(context, id, { expiresAt: null })
+      const endless = yield* connectionCommands.Update(id, { context, request: { expiresAt: null } })
       expect(endless.connection.expiresAt).toBeUndefined()
-      yield* connections.revoke(context, id)
-      expect((yield* Effect.flip(connections.update(context, id, { values }))).code).toBe("failed_precondition")
+      yield* connectionCommands.Revoke(id, { context })
+      expect((yield* Effect.flip(connectionCommands.Update(id, { context, request: { values } }))).code).toBe(
+        "failed_precondition"
+      )
     })
   )
 
@@ -235,7 +251,9 @@ describe("a Connection that is changed", () => {
     Effect.gen(function* () {
       const { context, dataDir, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const git = yield* connections.create(context, {
         workspaceId,
         provider: "git",
@@ -246,7 +264,7 @@ describe("a Connection that is changed", () => {
         values: { token: "removal-canary-token-19ab" }
       })
       const { source } = yield* sources.create(context, { workspaceId, name: "kept", url, authConnectionId: git.id })
-      const refused = yield* Effect.flip(connections.remove(context, git.id))
+      const refused = yield* Effect.flip(connectionCommands.Remove(git.id, { context }))
       expect([refused.code, refused.message.includes("the Source kept")]).toEqual(["failed_precondition", true])
       // Two users with the same name appear once, with a count.
       const twin = yield* sources.create(context, {
@@ -256,29 +274,31 @@ describe("a Connection that is changed", () => {
         defaultRef: "twin",
         authConnectionId: git.id
       })
-      const { message } = yield* Effect.flip(connections.remove(context, git.id))
+      const { message } = yield* Effect.flip(connectionCommands.Remove(git.id, { context }))
       expect([message.includes("the Source kept (2 times)"), message.split("the Source kept").length]).toEqual([
         true,
         2
       ])
 
-      yield* sources.update(context, twin.source.id, { authConnectionId: null })
-      yield* sources.update(context, source.id, { authConnectionId: null })
+      yield* sourceCommands.Update(twin.source.id, { context, request: { authConnectionId: null } })
+      yield* sourceCommands.Update(source.id, { context, request: { authConnectionId: null } })
       // A removal and an attachment race: whichever comes second is refused.
       const [removal, binding] = yield* Effect.all(
         [
-          Effect.exit(connections.remove(context, git.id)),
-          Effect.exit(sources.update(context, source.id, { authConnectionId: git.id }))
+          Effect.exit(connectionCommands.Remove(git.id, { context })),
+          Effect.exit(sourceCommands.Update(source.id, { context, request: { authConnectionId: git.id } }))
         ],
         { concurrency: "unbounded" }
       )
       expect(Exit.isSuccess(removal)).toBe(!Exit.isSuccess(binding))
       if (Exit.isSuccess(binding)) {
-        yield* sources.update(context, source.id, { authConnectionId: null })
-        yield* connections.remove(context, git.id)
+        yield* sourceCommands.Update(source.id, { context, request: { authConnectionId: null } })
+        yield* connectionCommands.Remove(git.id, { context })
       }
       expect((yield* Effect.flip(connections.read(git.id))).code).toBe("not_found")
-      expect((yield* Effect.flip(connections.update(context, git.id, { displayName: "x" }))).code).toBe("not_found")
+      expect(
+        (yield* Effect.flip(connectionCommands.Update(git.id, { context, request: { displayName: "x" } }))).code
+      ).toBe("not_found")
       const listed = yield* connections.list(workspaceId, { limit: 100 })
       expect(listed.items.map(({ id }) => id)).not.toContain(git.id)
       expect(canarySweep(dataDir, ["removal-canary-token-19ab"])).toEqual([])
@@ -289,8 +309,10 @@ describe("a Connection that is changed", () => {
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const store = yield* ConnectionStore
       const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const { id } = yield* connections.create(context, {
         workspaceId,
         provider: "git",
@@ -300,7 +322,10 @@ describe("a Connection that is changed", () => {
         origins: [CredentialOrigin.make(new URL(url).origin)],
         values: { token: "git-rotation-canary-old" }
       })
-      const untested = yield* connections.update(context, id, { values: { token: "git-rotation-canary-0" } })
+      const untested = yield* connectionCommands.Update(id, {
+        context,
+        request: { values: { token: "git-rotation-canary-0" } }
+      })
       expect(untested.tested).toBe("completeness")
       const missing = new URL("/missing.git", url).href
       const { source } = yield* sources.create(context, {
@@ -311,19 +336,22 @@ describe("a Connection that is changed", () => {
       })
       const row = yield* store.find(id)
       const error = yield* Effect.flip(
-        connections.update(context, id, { values: { token: "git-rotation-canary-new" } })
+        connectionCommands.Update(id, { context, request: { values: { token: "git-rotation-canary-new" } } })
       )
       expect(error.code).toBe("failed_precondition")
       expect(error.message).toStartWith("The new values were not taken over, the old ones still stand.")
       expect(error.message).not.toContain("canary")
       expect(error.message).toContain("The Source gone")
       expect(yield* store.find(id)).toEqual(row)
-      expect((yield* Effect.flip(connections.test(context, id))).code).toBe("failed_precondition")
+      expect((yield* Effect.flip(connectionCommands.Test(id, { context }))).code).toBe("failed_precondition")
       expect((yield* connections.read(id)).status).toBe("error")
 
-      yield* sources.update(context, source.id, { status: "disabled" })
+      yield* sourceCommands.Update(source.id, { context, request: { status: "disabled" } })
       yield* sources.create(context, { workspaceId, name: "there", url, authConnectionId: id })
-      const taken = yield* connections.update(context, id, { values: { token: "git-rotation-canary-new" } })
+      const taken = yield* connectionCommands.Update(id, {
+        context,
+        request: { values: { token: "git-rotation-canary-new" } }
+      })
       expect(taken).toMatchObject({ tested: "git_server", connection: { version: 3, status: "verified" } })
     })
   )

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -14,6 +15,7 @@ tests.live("a Connection needs attention shortly before it expires and from then
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections
+    const connectionCommands = yield* ConnectionCommands
     const sql = yield* SqlClient.SqlClient
     const { id } = yield* connections.create(context, {
       workspaceId,
@@ -33,7 +35,7 @@ tests.live("a Connection needs attention shortly before it expires and from then
     expect(yield* seen("15 days")).toEqual([])
     expect(yield* seen("13 days")).toEqual(["pending"])
     expect(yield* seen("-1 days")).toEqual(["expired"])
-    yield* connections.revoke(context, id)
+    yield* connectionCommands.Revoke(id, { context })
     expect(yield* seen("1 days")).toEqual([])
   })
 )

@@ -18,6 +18,8 @@ import { suite } from "../../../support/Effect.ts"
 import { serveByHttpBackend } from "../../../support/GitServer.ts"
 import { freshKey, requestOf } from "../../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const token = "svc-canary-git-77ac"
 const header = `Basic ${Buffer.from(`git:${token}`).toString("base64")}`
@@ -189,7 +191,10 @@ describe("a Git Connection and its origins", () => {
 
         const plain = yield* sourceAt(foreign.url)
         const changed = yield* Effect.flip(
-          (yield* Sources).update(context, plain.id, { authConnectionId: connection.id, name: "renamed" })
+          (yield* SourceCommands).Update(plain.id, {
+            context,
+            request: { authConnectionId: connection.id, name: "renamed" }
+          })
         )
         expect([changed.code, named(changed.message)]).toEqual(["invalid_request", true])
         expect(yield* (yield* Sources).read(plain.id)).toMatchObject(plain)
@@ -268,6 +273,7 @@ describe("a Git Connection and its origins", () => {
         expect((yield* Effect.flip(sourceAt(trusted.url, connection.id))).code).toBe("failed_precondition")
         expect([trusted.requests.length, foreign.requests.length]).toEqual(asked)
         const connections = yield* Connections
+        const connectionCommands = yield* ConnectionCommands
         const waiting = yield* connections.awaitingOrigins(workspaceId)
         expect(attentionOf({ unconfirmed: waiting })).toContainEqual({
           kind: "origins_unconfirmed",
@@ -279,7 +285,7 @@ describe("a Git Connection and its origins", () => {
 
         // Only the proposed origins, or fewer of them, can be confirmed.
         const confirm = (...origins: ReadonlyArray<string>) =>
-          connections.confirmOrigins(context, connection.id, given(origins))
+          connectionCommands.ConfirmOrigins(connection.id, { context, origins: given(origins) })
         expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")
         expect((yield* connectionNow(connection.id)).origins).toEqual([])
         const confirmed = yield* confirm(`${trusted.origin}/repository.git`)

@@ -27,6 +27,9 @@ import {
   settled
 } from "../../../support/Journey.ts"
 import { demo, newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const forbidden = "example.test/acme/forbidden"
 const tests = suite(testPlane({ run: { deniedProviders: [forbidden] } }))
@@ -103,8 +106,8 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const [outer] = notesIn(notesDir).filter((entry) => entry.name === "outer")
         const { file, ...stored } = outer ?? { file: "" }
         writeFileSync(file, JSON.stringify({ ...stored, content: "edited by hand" }))
-        const capsules = yield* Capsules
-        const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+        const capsules = yield* CapsuleCommands
+        const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
         expect(drift.status).toBe("succeeded")
         expect(drift.drifted).toBe(true)
         expect(drift.resourceDrift?.map((change) => change.address)).toEqual(["demo_note.outer"])
@@ -139,6 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
         const connections = yield* Connections
+        const connectionCommands = yield* ConnectionCommands
         const unbound = yield* install("unbound", { "main.tf": demoModule(note("unbound")) })
         expect(unbound.phase).toBe("failed")
         expect(unbound.diagnostics.map((finding) => finding.code)).toEqual(["blocked_missing_connection"])
@@ -152,23 +156,25 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         // Once a configuration plan binds it, the Capsule can continue.
         const connection = yield* demoConnection("demo-token-canary-late-77aa")
         const capsules = yield* Capsules
-        const configured = yield* capsules.configurationPlan(
+        const capsuleCommands = yield* CapsuleCommands
+        const configured = yield* capsuleCommands.ConfigurationPlan(unbound.capsuleId, {
           context,
-          unbound.capsuleId,
-          {
+          request: {
             providerBindings: [bound(connection.id)],
             expected: {
               authorityGuard: (yield* capsules.read(unbound.capsuleId)).installConfigReAdoption.authorityGuard
             }
           },
-          freshKey()
-        )
+          idempotency: freshKey()
+        })
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
         // Revoked between review and apply: the plan is void, and nothing has started.
-        yield* connections.revoke(context, connection.id)
-        expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
+        yield* connectionCommands.Revoke(connection.id, { context })
+        expect((yield* Effect.flip(connectionCommands.Test(connection.id, { context }))).code).toBe(
+          "failed_precondition"
+        )
         expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
         // Simulates a revocation that voided no plan.
         const sql = yield* SqlClient.SqlClient
@@ -278,17 +284,18 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
             options: { providerBindings: [bound(connection.id)] }
           }
         )
-        const runs = yield* Runs
+        const runs = yield* RunCommands
         const apply = yield* applying(plan)
         yield* eventOf(apply.id, "resource.started")
         // The queue behind it is visible, and a Run can leave it.
         const capsules = yield* Capsules
-        const waiting = (yield* capsules.plan(context, capsuleId, undefined)).value
+        const capsuleCommands = yield* CapsuleCommands
+        const waiting = (yield* capsuleCommands.Plan(capsuleId, { context })).value
         expect(waiting.queue).toMatchObject({ position: 2, reason: "capsule_busy", heldByRunId: apply.id })
-        expect((yield* runs.cancel(context, waiting.id, "not now")).status).toBe("cancelled")
-        expect((yield* Effect.flip(runs.cancel(context, waiting.id, undefined))).code).toBe("failed_precondition")
+        expect((yield* runs.Cancel(waiting.id, { context, reason: "not now" })).status).toBe("cancelled")
+        expect((yield* Effect.flip(runs.Cancel(waiting.id, { context }))).code).toBe("failed_precondition")
 
-        yield* runs.cancel(context, apply.id, "stop it")
+        yield* runs.Cancel(apply.id, { context, reason: "stop it" })
         const cancelled = yield* settled(apply.id)
         expect(cancelled.status).toBe("cancelled")
         const capsule = yield* capsuleOf(capsuleId)

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { TokenRenewals } from "../../../../actors/inputs/connection/TokenRenewals.ts"
@@ -14,6 +13,7 @@ import { applied, bound, demoModule, note, planned, replanned, settled } from ".
 import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { Pliant, pliantPlane, connect, expire, row, tokensOf } from "./support/PliantPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -43,9 +43,9 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
 
       yield* expire(connection.id)
       // Both run concurrently: the server rotates refresh tokens, and would treat a reused one as theft.
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const runs = yield* Effect.all(
-        [one, two].map(({ capsuleId }) => capsules.plan(context, capsuleId, undefined)),
+        [one, two].map(({ capsuleId }) => capsules.Plan(capsuleId, { context })),
         { concurrency: 2 }
       )
       for (const run of runs) expect((yield* settled(run.value.id)).status).toBe("waiting_approval")

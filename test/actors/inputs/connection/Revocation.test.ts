@@ -3,7 +3,6 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import type { ConnectionId, RunId } from "../../../../schema/records/Ids.ts"
@@ -21,6 +20,9 @@ import {
 } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import type { CommandsOf } from "../../../../schema/commands/Command.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -38,7 +40,7 @@ const bindings = (id: ConnectionId) => ({ options: { providerBindings: [bound(id
 
 const revoke = Effect.fnUntraced(function* (id: ConnectionId) {
   const { context } = yield* TestPlane
-  return yield* (yield* Connections).revoke(context, id)
+  return yield* (yield* ConnectionCommands).Revoke(id, { context })
 })
 
 const toldOf = Effect.fnUntraced(function* (id: RunId) {
@@ -59,10 +61,11 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const connection = yield* demoConnection(before)
       const waiting = yield* planned("revoked-waiting", files("revoked-waiting"), bindings(connection.id))
       const approved = yield* planned("revoked-approved", files("revoked-approved"), bindings(connection.id))
-      yield* runs.approve(context, approved.plan.id, {})
+      yield* runCommands.Approve(approved.plan.id, { context })
 
       const answer = yield* revoke(connection.id)
       expect(answer.connection.status).toBe("revoked")
@@ -95,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const { dataDir } = yield* TestPlane
       const connection = yield* demoConnection(before)
       const { capsule } = yield* active("revoked-computing", files("revoked-computing"), bindings(connection.id))
-      const services = yield* Effect.context<TestPlane | Connections>()
+      const services = yield* Effect.context<TestPlane | CommandsOf<"Connection">>()
       const cancelled: Array<string> = []
       points.at.set(
         "plan.prepared",
@@ -122,6 +125,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
       // The module outputs both tokens at its end, where nothing from the provider marks them.
@@ -134,8 +138,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
         files("revoked-running", `provider "demo" { echo_token = true }\n${outputs}`),
         bindings(connection.id)
       )
-      yield* runs.approve(context, plan.id, {})
-      const services = yield* Effect.context<TestPlane | Connections | CredentialsInUse | SqlClient.SqlClient>()
+      yield* runCommands.Approve(plan.id, { context })
+      const services = yield* Effect.context<
+        TestPlane | CommandsOf<"Connection"> | CredentialsInUse | SqlClient.SqlClient
+      >()
       const seen: { going: ReadonlyArray<string>; sealed: unknown; former: ReadonlyArray<string> } = {
         going: [],
         sealed: undefined,
@@ -145,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
         "apply.resource.started",
         Effect.gen(function* () {
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
-          yield* (yield* Connections).update(context, connection.id, { values })
+          yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { values } })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
           // The cleanup that runs every minute runs during the apply.
           yield* held.release

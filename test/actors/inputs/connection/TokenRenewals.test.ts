@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { TokenRenewals } from "../../../../actors/inputs/connection/TokenRenewals.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { Pliant, Forge, pliantPlane, forgeId, connect, expire, tokensOf } from "./support/PliantPlane.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -55,7 +55,7 @@ describe("a Connection's tokens outside Runs", () => {
         const { context } = yield* TestPlane
         const { state } = yield* Pliant
         const sql = yield* SqlClient.SqlClient
-        const connections = yield* Connections
+        const connectionCommands = yield* ConnectionCommands
         const renewals = yield* TokenRenewals
         const made = yield* Effect.all([connect(), connect(), connect()])
         const [broken, first, second] = made.map(({ id }) => id).toSorted()
@@ -69,7 +69,7 @@ describe("a Connection's tokens outside Runs", () => {
           sql`UPDATE connections SET oauth_fault = json_set(oauth_fault, '$.at',
           ${new Date(Date.now() - hours * 3_600_000).toISOString()}) WHERE id = ${id}`
         state.refusesRevocation = true
-        for (const id of [broken, first, second]) yield* connections.revoke(context, id)
+        for (const id of [broken, first, second]) yield* connectionCommands.Revoke(id, { context })
         expect(yield* fault(first)).toEqual({ code: "revocation_failed", isKept: true })
         yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
         for (const id of [broken, first, second]) yield* backdate(id, 1.1)

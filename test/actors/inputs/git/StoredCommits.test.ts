@@ -1,7 +1,6 @@
 import { expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { SourceStore } from "../../../../actors/ledger/source/SourceStore.ts"
 import { placeOf } from "../../../../src/database/BackupManifest.ts"
 import { it } from "../../../support/Effect.ts"
@@ -10,6 +9,7 @@ import { newOwner, planeAt, servedRepository, TestPlane } from "../../../support
 import { temporaryFolder } from "../../../support/ControlPlane.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const module = { "main.tf": `resource "terraform_data" "a" { input = "first" }` }
 
@@ -37,7 +37,7 @@ it.live(
         const owner = yield* newOwner("owner")
         const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         yield* Effect.gen(function* () {
-          const capsules = yield* Capsules
+          const capsules = yield* CapsuleCommands
           const { capsule } = yield* active("steady", module)
           const snapshot = yield* (yield* SourceStore).findSnapshot(
             capsule.adoptedSourceRevision?.sourceSnapshotId ?? null
@@ -46,7 +46,7 @@ it.live(
           const archive = `${dataDir}/${placeOf({ kind: "snapshot", digest })}`
           const whole = Buffer.from(yield* files.readFile(archive))
           const destroyPlan = Effect.gen(function* () {
-            return yield* settled((yield* capsules.destroyPlan(owner.context, capsule.id, undefined)).value.id)
+            return yield* settled((yield* capsules.DestroyPlan(capsule.id, { context: owner.context })).value.id)
           })
 
           yield* files.remove(archive)

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { credentialWaitOf } from "../../../../actors/ledger/capsule/CredentialWait.ts"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { type CapsuleId, ConnectionId } from "../../../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../../../schema/records/Provider.ts"
 import { attentionOf } from "../../../../src/http/handlers/Attention.ts"
@@ -20,6 +19,8 @@ import {
 } from "../../../support/Journey.ts"
 import { demo, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -35,13 +36,16 @@ const attention = Effect.gen(function* () {
 const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connectionId: ConnectionId) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { installConfigReAdoption } = yield* capsules.read(capsuleId)
-  const planned = yield* capsules.configurationPlan(
+  const planned = yield* capsuleCommands.ConfigurationPlan(capsuleId, {
     context,
-    capsuleId,
-    { providerBindings: [bound(connectionId)], expected: { authorityGuard: installConfigReAdoption.authorityGuard } },
-    freshKey()
-  )
+    request: {
+      providerBindings: [bound(connectionId)],
+      expected: { authorityGuard: installConfigReAdoption.authorityGuard }
+    },
+    idempotency: freshKey()
+  })
   return yield* settled(planned.value.planRunId)
 })
 
@@ -75,7 +79,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
       })
 
       // The Connection is renewed: anyone who may plan can continue.
-      yield* (yield* Connections).update(context, connection.id, { expiresAt: null })
+      yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { expiresAt: null } })
       const renewed = {
         connectionId: connection.id,
         turn: "member",

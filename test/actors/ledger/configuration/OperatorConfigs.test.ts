@@ -8,6 +8,9 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, install, replanned, requestOf, settled, stepped } from "../../../support/Journey.ts"
 import { newMember, TestPlane } from "../../../support/TestPlane.ts"
 import { Operator, operatorPlane } from "../../support/OperatorPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -37,6 +40,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       yield* operator.set({
         profiles: { small: { limits: { memory: "1GiB", processes: 2000 } } },
         baseConfigs: [
@@ -56,26 +60,27 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       expect(JSON.stringify(plan.operatorConfig)).not.toContain("eu-1")
       const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
       expect(config.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
-      const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+      const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
       expect(drift).toMatchObject({ status: "succeeded", profile: "small" })
       const guard = { authorityGuard: (yield* capsules.read(capsule.id)).installConfigReAdoption.authorityGuard }
       const change = { variablePatch: { set: { region: "us-1" } }, expected: guard }
-      const error = yield* Effect.flip(capsules.configurationPlan(context, capsule.id, change, freshKey()))
+      const error = yield* Effect.flip(
+        capsuleCommands.ConfigurationPlan(capsule.id, { context, request: change, idempotency: freshKey() })
+      )
       expect(error.message).toContain("the operator sets this input")
 
       // A re-adoption under the same base configuration keeps the operator's values.
-      const adopted = yield* capsules.reAdopt(
+      const adopted = yield* capsuleCommands.ReAdopt(capsule.id, {
         context,
-        capsule.id,
-        {
+        request: {
           baseInstallConfigId: capsule.installConfigId,
           sourceSnapshotId: capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("no revision")),
           reason: "reviewed",
           reviewedUserVariables: { name: "two" },
           expected: guard
         },
-        freshKey()
-      )
+        idempotency: freshKey()
+      })
       const kept = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
       expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
       expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
@@ -90,6 +95,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: "eu-secret" } }] })
       yield* commit("unreviewed", main)
       const installs = yield* InstallPlans
+      const installPlanCommands = yield* InstallPlanCommands
       const member = yield* newMember(workspaceId, context, "member")
       const request = yield* requestOf("unreviewed", { variables: { name: "mine" } })
       const error = yield* Effect.flip(installs.create(member, workspaceId, request, freshKey()))
@@ -100,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       // Before the fetch, it is not known which module this is.
       const { modulePath: _, ...options } = request.options
       const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
-      const failed = yield* stepped(installs.reconcile(member, later.value.id))
+      const failed = yield* stepped(installPlanCommands.Reconcile(later.value.id, { context: member }))
       expect([failed.phase, failed.capsuleId, failed.diagnostics[0]?.code]).toEqual([
         "failed",
         undefined,
@@ -120,7 +126,9 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         const operator = yield* Operator
         const { context } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const base = (region: string, profile = "one") => ({
           profiles: { one: { limits: { processes: 3000 } }, two: { limits: { processes: 2500 } } },
           baseConfigs: [{ origin: operator.gitOrigin, profile, variables: { region } }]
@@ -128,7 +136,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         yield* operator.set(base("eu-1"))
         const { capsule } = yield* active("follow", main)
         const waiting = yield* replanned(capsule.id)
-        yield* runs.approve(context, waiting.id, {})
+        yield* runCommands.Approve(waiting.id, { context })
 
         // A different value, a different profile, a redefined profile, or none at all: each voids what was reviewed.
         const others = [
@@ -166,7 +174,11 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
           variablePatch: { set: { region: "mine" } },
           expected: { authorityGuard: free.installConfigReAdoption.authorityGuard }
         }
-        const configured = yield* capsules.configurationPlan(context, capsule.id, set, freshKey())
+        const configured = yield* capsuleCommands.ConfigurationPlan(capsule.id, {
+          context,
+          request: set,
+          idempotency: freshKey()
+        })
         expect((yield* applied(yield* settled(configured.value.planRunId))).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["mine plain"])
       })

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, planned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -13,10 +13,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule with consumers", () 
   tests.live("its consumers appear in the review of its destruction", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { capsule } = yield* active("needed", { "main.tf": `output "name" { value = "needed" }` })
       const destroyPlanned = Effect.gen(function* () {
-        return yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id)
+        return yield* settled((yield* capsules.DestroyPlan(capsule.id, { context })).value.id)
       })
       expect((yield* destroyPlanned).diagnostics).toEqual([])
       const { capsuleId } = yield* planned("needing", { "main.tf": `variable "from" { default = "nobody" }` })

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Users } from "../../../../actors/access/account/Users.ts"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
 import { Interfaces } from "../../../../actors/ledger/interface/Interfaces.ts"
 import { suite } from "../../../support/Effect.ts"
 import { Bench, deployed, hostedPlane } from "../../support/HostedPlane.ts"
 import { InterfaceId } from "../../../../schema/records/Ids.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -110,7 +110,7 @@ describe("ui-surfaces", () => {
         expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
         const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }
         expect((yield* interfaces.authorize(own)).key).toBe("key-1")
-        yield* (yield* Capsules).update(context, capsuleId, { status: "disabled" })
+        yield* (yield* CapsuleCommands).Update(capsuleId, { context, status: "disabled" })
         expect(yield* keys(subject)).toEqual([])
         expect((yield* Effect.flip(interfaces.authorize(own))).code).toBe("permission_denied")
       })

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
 import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
@@ -11,6 +10,8 @@ import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { applied, Bench, deployed, hostedPlane, install, outputsOf } from "../../support/HostedPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -45,13 +46,13 @@ const sharing = Effect.fnUntraced(function* (name: string) {
 
 const planOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* Bench
-  return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+  return yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value.id)
 })
 
 const approved = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* Bench
   const plan = yield* planOf(capsuleId)
-  return yield* (yield* Runs).approve(context, plan.id, {})
+  return yield* (yield* RunCommands).Approve(plan.id, { context })
 })
 
 const reasonOf = Effect.fnUntraced(function* (id: RunId) {
@@ -79,6 +80,7 @@ describe("revoking values of a plan before its apply", () => {
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const shares = yield* OutputShares
       const one = yield* sharing("waiting")
       const other = yield* sharing("untouched")
@@ -88,7 +90,7 @@ describe("revoking values of a plan before its apply", () => {
       yield* shares.revoke(context, one.shareId, workspaceId)
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
-      expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
+      expect((yield* Effect.flip(runCommands.Approve(waiting.id, { context }))).code).toBe("failed_precondition")
       // A share's consumers are visible on the side that created the share.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
@@ -176,7 +178,7 @@ describe("revoking values of a plan before its apply", () => {
       const sql = yield* SqlClient.SqlClient
       const alone = yield* install("older", "plain/consumer", { workspaceId: otherWorkspaceId })
       const planId = alone.planRunId ?? (yield* Effect.die("no plan"))
-      yield* (yield* Runs).approve(context, planId, {})
+      yield* (yield* RunCommands).Approve(planId, { context })
       yield* sql`UPDATE run_plans SET consumed_outputs = NULL WHERE run_id = ${planId}`
       expect((yield* Effect.flip((yield* Runs).apply(context, planId, undefined))).code).toBe("guard_conflict")
       expect((yield* (yield* RunLedger).find(planId))?.used_by_run_id).toBeNull()

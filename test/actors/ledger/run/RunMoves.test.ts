@@ -12,6 +12,8 @@ import { transitionEvent } from "../../../../schema/records/RunLifecycle.ts"
 import { suite } from "../../../support/Effect.ts"
 import { freshKey, planned } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -64,7 +66,9 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const runs = yield* Runs
+  const runCommands = yield* RunCommands
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
@@ -74,26 +78,25 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))
   switch (command) {
     case "plan":
-      return yield* capsules.plan(context, capsuleId, undefined)
+      return yield* capsuleCommands.Plan(capsuleId, { context })
     case "destroyPlan":
-      return yield* capsules.destroyPlan(context, capsuleId, undefined)
+      return yield* capsuleCommands.DestroyPlan(capsuleId, { context })
     case "driftCheck":
-      return yield* capsules.driftCheck(context, capsuleId)
+      return yield* capsuleCommands.DriftCheck(capsuleId, { context })
     case "approve":
-      return yield* runs.approve(context, id, {})
+      return yield* runCommands.Approve(id, { context })
     case "apply":
       return yield* runs.apply(context, id, undefined)
     case "cancel":
-      return yield* runs.cancel(context, id, undefined)
+      return yield* runCommands.Cancel(id, { context })
     case "configure": {
       const { installConfigReAdoption } = yield* capsules.read(capsuleId)
       const expected = { authorityGuard: installConfigReAdoption.authorityGuard }
-      return yield* capsules.configurationPlan(
+      return yield* capsuleCommands.ConfigurationPlan(capsuleId, {
         context,
-        capsuleId,
-        { variablePatch: { set: { n: choice } }, expected },
-        freshKey()
-      )
+        request: { variablePatch: { set: { n: choice } }, expected },
+        idempotency: freshKey()
+      })
     }
     case "expire":
       yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${id} AND expires_at IS NOT NULL`

@@ -5,6 +5,7 @@ import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { suite } from "../../../support/Effect.ts"
 import { freshKey } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -15,6 +16,7 @@ const names = Ref.makeUnsafe(0)
 const newSource = Effect.gen(function* () {
   const { context, url, workspaceId } = yield* TestPlane
   const sources = yield* Sources
+  const sourceCommands = yield* SourceCommands
   const number = yield* Ref.updateAndGet(names, (count) => count + 1)
   const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
   /** Whether a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
@@ -23,17 +25,17 @@ const newSource = Effect.gen(function* () {
       onFailure: ({ code }) => code,
       onSuccess: () => "accepted"
     })
-  yield* sources.update(context, made.source.id, { status: "disabled" })
-  return { ...made, accepts, context, sources }
+  yield* sourceCommands.Update(made.source.id, { context, request: { status: "disabled" } })
+  return { ...made, accepts, context, sources, commands: yield* SourceCommands }
 })
 
 tests.live("a renewed secret takes effect immediately, and the old secret is refused", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { accepts, context, hookSecret, source, sources } = yield* newSource
+    const { accepts, commands, context, hookSecret, source, sources } = yield* newSource
     expect([source.hookSecretVersion, source.hookSecretCreatedAt]).toEqual([1, source.createdAt])
     expect(yield* accepts(hookSecret)).toBe("accepted")
-    const renewed = yield* sources.renewHookSecret(context, source.id, 1, undefined)
+    const renewed = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })
     expect(renewed.source.hookSecretVersion).toBe(2)
     expect(renewed.source.hookSecretCreatedAt > source.createdAt).toBe(true)
     expect(renewed.hookSecret).toMatch(/^[\w-]{43}$/)
@@ -53,10 +55,10 @@ tests.live("a renewed secret takes effect immediately, and the old secret is ref
 
 tests.live("of two concurrent renewals, only one receives a secret, and that secret works", () =>
   Effect.gen(function* () {
-    const { accepts, context, source, sources } = yield* newSource
+    const { accepts, commands, context, source } = yield* newSource
     const outcomes = yield* Effect.forEach(
       [1, 2, 3],
-      () => Effect.result(sources.renewHookSecret(context, source.id, 1, undefined)),
+      () => Effect.result(commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })),
       { concurrency: "unbounded" }
     )
     const codes = outcomes.map((outcome) => (outcome._tag === "Failure" ? outcome.failure.code : "renewed"))
@@ -68,20 +70,30 @@ tests.live("of two concurrent renewals, only one receives a secret, and that sec
 
 tests.live("a repeated request with the same key renews nothing and reveals no secret", () =>
   Effect.gen(function* () {
-    const { accepts, context, source, sources } = yield* newSource
+    const { accepts, commands, context, source } = yield* newSource
     const request = freshKey("a")
-    const first = yield* sources.renewHookSecret(context, source.id, 1, request)
+    const first = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1, idempotency: request })
     expect(first.replayed).toBe(false)
-    const again = yield* sources.renewHookSecret(context, source.id, 1, request)
+    const again = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1, idempotency: request })
     expect(again).toEqual({ replayed: true, source: first.source })
     expect(yield* accepts(first.hookSecret ?? "")).toBe("accepted")
     const other = yield* Effect.flip(
-      sources.renewHookSecret(context, source.id, 2, { key: request.key, requestDigest: "b" })
+      commands.RenewHookSecret(source.id, {
+        context,
+        hookSecretVersion: 2,
+        idempotency: { key: request.key, requestDigest: "b" }
+      })
     )
     expect(other.code).toBe("idempotency_conflict")
     // A refusal leaves no receipt: the key remains usable.
     const late = freshKey("c")
-    expect((yield* Effect.flip(sources.renewHookSecret(context, source.id, 1, late))).code).toBe("guard_conflict")
-    expect((yield* sources.renewHookSecret(context, source.id, 2, late)).source.hookSecretVersion).toBe(3)
+    expect(
+      (yield* Effect.flip(commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1, idempotency: late })))
+        .code
+    ).toBe("guard_conflict")
+    expect(
+      (yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 2, idempotency: late })).source
+        .hookSecretVersion
+    ).toBe(3)
   })
 )

@@ -21,6 +21,7 @@ import {
 } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -39,12 +40,13 @@ const noteWith = (content: string) => `
 const reconfigured = Effect.fnUntraced(function* (capsule: Capsule, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { installConfigReAdoption } = yield* capsules.read(capsule.id)
   const request = {
     variablePatch: { set: variables },
     expected: { authorityGuard: installConfigReAdoption.authorityGuard }
   }
-  const asked = yield* capsules.configurationPlan(context, capsule.id, request, freshKey())
+  const asked = yield* capsuleCommands.ConfigurationPlan(capsule.id, { context, request, idempotency: freshKey() })
   return yield* settled(asked.value.planRunId)
 })
 
@@ -147,10 +149,10 @@ describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes 
   tests.live("is not given for a destroy plan or a Run without a plan", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { apply, capsule } = yield* active("causes-ends", greeting("one"))
       expect(yield* causesOf(apply)).toMatchObject({ status: "not_recorded", resource: undefined })
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id)
+      const destroy = yield* settled((yield* capsules.DestroyPlan(capsule.id, { context })).value.id)
       expect(yield* causesOf(destroy)).toMatchObject({ status: "destroy", kinds: [] })
     })
   )

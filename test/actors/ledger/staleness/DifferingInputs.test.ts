@@ -7,6 +7,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -17,12 +18,13 @@ afterAll(tests.dispose)
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { installConfigReAdoption } = yield* capsules.read(id)
   const request = {
     variablePatch: { set: variables },
     expected: { authorityGuard: installConfigReAdoption.authorityGuard }
   }
-  const asked = yield* capsules.configurationPlan(context, id, request, freshKey())
+  const asked = yield* capsuleCommands.ConfigurationPlan(id, { context, request, idempotency: freshKey() })
   yield* applied(yield* settled(asked.value.planRunId))
 })
 

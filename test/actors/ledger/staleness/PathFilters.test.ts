@@ -10,6 +10,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { active, applied, type InstallOptions, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -30,10 +31,11 @@ const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const sources = yield* Sources
   const { capsule } = yield* active(branch, base, { ...more, options: { modulePath: RelativePath.make("apps/a") } })
   const update = (request: { readonly pathFilter?: boolean; readonly autoUpdate?: { readonly enabled: boolean } }) =>
-    capsules.update(context, capsule.id, request)
+    capsuleCommands.Update(capsule.id, { context, ...request })
   const read = Effect.map(capsules.read(capsule.id), standing)
   const after = Effect.fnUntraced(function* (files: Files) {
     yield* commit(branch, { ...base, ...files })

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -46,7 +46,7 @@ describe("the files changed by a Run's commit", () => {
         { path: "new.tf", change: "added" }
       ])
 
-      const check = yield* (yield* Capsules).driftCheck(context, capsule.id)
+      const check = yield* (yield* CapsuleCommands).DriftCheck(capsule.id, { context })
       expect((yield* runs.sourceChanges((yield* settled(check.id)).id)).files).toEqual([])
       yield* (yield* SqlClient.SqlClient)`UPDATE source_snapshots SET archive_digest = ${`sha256:${"0".repeat(64)}`}
         WHERE id = ${capsule.adoptedSourceRevision?.sourceSnapshotId ?? ""}`

@@ -13,6 +13,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, planned, replanned, settled } from "../../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -34,12 +35,13 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { installConfigReAdoption } = yield* capsules.read(id)
   const request = {
     variablePatch: { set: variables },
     expected: { authorityGuard: installConfigReAdoption.authorityGuard }
   }
-  const asked = yield* capsules.configurationPlan(context, id, request, freshKey())
+  const asked = yield* capsuleCommands.ConfigurationPlan(id, { context, request, idempotency: freshKey() })
   const apply = yield* applied(yield* settled(asked.value.planRunId))
   expect(apply.status).toBe("succeeded")
 })
@@ -49,6 +51,7 @@ describe("the reason why a Capsule is stale", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const dependencies = yield* Dependencies
       const { capsule: producer } = yield* active("values", pureModule)
       const { capsule: consumer } = yield* active("taker", pureModule)
@@ -92,10 +95,10 @@ describe("the reason why a Capsule is stale", () => {
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
       // A disabled Capsule keeps its reasons, and becomes stale when it is enabled.
-      yield* capsules.update(context, consumer.id, { status: "disabled" })
+      yield* capsuleCommands.Update(consumer.id, { context, status: "disabled" })
       yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
-      yield* capsules.update(context, consumer.id, { status: "active" })
+      yield* capsuleCommands.Update(consumer.id, { context, status: "active" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
 
       // The deployed state still holds the value of a removed dependency.
@@ -139,11 +142,12 @@ describe("the reason why a Capsule is stale", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { capsule } = yield* active("switched", pureModule)
       const switched = Effect.fnUntraced(function* <R>(meanwhile: Effect.Effect<unknown, unknown, R>) {
-        yield* capsules.update(context, capsule.id, { status: "disabled" })
+        yield* capsuleCommands.Update(capsule.id, { context, status: "disabled" })
         yield* Effect.orDie(meanwhile)
-        return (yield* capsules.update(context, capsule.id, { status: "active" })).status
+        return (yield* capsuleCommands.Update(capsule.id, { context, status: "active" })).status
       })
       expect(yield* switched(Effect.void)).toBe("active")
       modules.faults.set(capsule.id, "apply_fails_late")
@@ -158,7 +162,7 @@ describe("the reason why a Capsule is stale", () => {
   tests.live("removing a producer that has never been applied voids the plans made with it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { capsuleId: producer } = yield* planned("unborn", pureModule)
       const { capsule: consumer } = yield* active("expectant", pureModule)
       yield* (yield* Dependencies).create(context, consumer.id, {
@@ -167,7 +171,7 @@ describe("the reason why a Capsule is stale", () => {
         outputs: [{ from: "value", to: "a", required: false }]
       })
       const waiting = yield* replanned(consumer.id)
-      yield* capsules.remove(context, producer)
+      yield* capsules.Remove(producer, { context })
       expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
     })
   )

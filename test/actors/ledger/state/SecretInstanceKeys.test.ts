@@ -3,7 +3,6 @@ import { join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { Runs, RunStreams } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
@@ -19,6 +18,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, driven, freshKey, replanned, requestOf, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { appliedOutside, uploaded } from "../../support/OutsideState.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(180_000)
 
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => 
   tests.live("never appears in clear, and its resource has one address in plan, events, list, history and drift", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
       const addresses = yield* listed(capsule.id)
       const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => 
       const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
       expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
 
-      const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+      const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
       const runs = [plan, apply, moving, moved, drift]
       const shown = JSON.stringify([
         yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),

@@ -2,7 +2,6 @@ import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
-import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import {
   appliedResult,
@@ -18,6 +17,8 @@ import {
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -25,7 +26,10 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 const cancelled = Effect.fnUntraced(function* (runId: RunId) {
-  const run = yield* (yield* Runs).cancel((yield* TestPlane).context, runId, "Not this one.")
+  const run = yield* (yield* RunCommands).Cancel(runId, {
+    context: (yield* TestPlane).context,
+    reason: "Not this one."
+  })
   expect(run.status).toBe("running")
 })
 
@@ -61,12 +65,13 @@ plane.live("an apply of an agent that was done before its cancel ends cancelled 
     const run = yield* settled(claim.runId)
     expect(run).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" } })
     const capsules = yield* Capsules
+    const capsuleCommands = yield* CapsuleCommands
     expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
     const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
     expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
 
     // Its drift check is cancelled too, and the result that arrives afterwards is not recorded.
-    const check = yield* capsules.driftCheck((yield* TestPlane).context, capsuleId)
+    const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
     const { offer } = yield* offerTo(agent)
     expect(offer.runId).toBe(check.id)
     yield* agent.as(agent.client.Accept(offer))

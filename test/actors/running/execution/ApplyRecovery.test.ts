@@ -13,6 +13,7 @@ import { suite } from "../../../support/Effect.ts"
 import { planned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { heldRun } from "../../../support/HeldRuns.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -85,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", (
       const subject = context.actor.subject ?? ""
       const workspaces = yield* Workspaces
       const { capsuleId, plan } = yield* planned("archived-first", module)
-      yield* (yield* Runs).approve(context, plan.id, {})
+      yield* (yield* RunCommands).Approve(plan.id, { context })
       yield* workspaces.update(context, subject, workspaceId, { archived: true })
       const apply = yield* (yield* Runs).apply(context, plan.id, undefined)
       const run = yield* settled(apply.value.id)

@@ -7,6 +7,7 @@ import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { applied, freshKey, planned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -100,21 +101,21 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const earlier = "earlier-canary-secret-0b71"
       const later = "later-canary-secret-9e42"
       const { capsuleId, plan } = yield* planned("secret-changes", unmarked, { variables: { secret: earlier } })
       expect((yield* applied(plan)).status).toBe("succeeded")
       const guard = (yield* capsules.read(capsuleId)).installConfigReAdoption.authorityGuard
-      const changed = yield* capsules.configurationPlan(
+      const changed = yield* capsuleCommands.ConfigurationPlan(capsuleId, {
         context,
-        capsuleId,
-        { variablePatch: { set: { secret: later } }, expected: { authorityGuard: guard } },
-        freshKey()
-      )
+        request: { variablePatch: { set: { secret: later } }, expected: { authorityGuard: guard } },
+        idempotency: freshKey()
+      })
       const change = yield* settled(changed.value.planRunId)
       expect(change.resourceChanges).toHaveLength(1)
       const applyOfChange = yield* applied(change)
-      const destroy = yield* settled((yield* capsules.destroyPlan(context, capsuleId, undefined)).value.id)
+      const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(capsuleId, { context })).value.id)
       for (const run of [change, applyOfChange, destroy]) {
         const told = yield* toldOf(run.id)
         expect([told.includes(earlier), told.includes(later)]).toEqual([false, false])

@@ -20,6 +20,7 @@ import {
 } from "../../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { namedRun, namedSnapshot, namedSource } from "../../../support/NamedIds.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -199,12 +200,13 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const revisions = yield* RevisionPlans
+        const revisionPlanCommands = yield* RevisionPlanCommands
         const greeting = { "main.tf": `${variable("greeting", optional)} output "a" { value = var.greeting }` }
         const { capsule } = yield* active("revised", greeting, { variables: { greeting: canary } })
         yield* commit("revised-next", producer)
         const request = { ref: "revised-next" }
         const { value } = yield* revisions.create(context, capsule.id, request, freshKey())
-        const { compatibilityReportId, phase } = yield* stepped(revisions.reconcile(context, value.id))
+        const { compatibilityReportId, phase } = yield* stepped(revisionPlanCommands.Reconcile(value.id, { context }))
         expect(phase).toBe("reviewable")
         const report = yield* (yield* Sources).report(compatibilityReportId ?? (yield* Effect.die("no report")))
         expect(report.status).toBe("needs_attention")

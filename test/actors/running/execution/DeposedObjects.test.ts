@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { StateResources } from "../../../../actors/ledger/state/StateResources.ts"
 import { planText } from "../../../../src/cli/remote/PlanText.ts"
@@ -8,6 +7,7 @@ import { painter } from "../../../../src/cli/remote/TerminalText.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, bound, demoConnection, demoModule, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -46,7 +46,7 @@ describe.skipIf(Bun.which("terraform") === null)("an object that a replacement c
         ["demo_note.db", ["delete"], key]
       ])
       expect(planText(plan, "plan", painter(false))).toContain(`- demo_note.db (deposed object ${key})`)
-      const destroy = yield* settled((yield* (yield* Capsules).destroyPlan(context, capsule.id, undefined)).value.id)
+      const destroy = yield* settled((yield* (yield* CapsuleCommands).DestroyPlan(capsule.id, { context })).value.id)
       expect(destroy.resourceChanges?.map(({ deposed }) => deposed).toSorted()).toEqual([key, undefined])
     })
   )

@@ -5,7 +5,6 @@ import * as fc from "fast-check"
 import { CapsuleBackups } from "../../../../actors/commands/capsule/CapsuleBackups.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { expirePlans } from "../../../../actors/upkeep/cleanup/BackgroundCleanup.ts"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import type { KillPointName } from "../../../../actors/base/KillPoint.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
@@ -24,6 +23,10 @@ import { killPoints } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, approve, ruled, subjectOf } from "../../support/ApprovalSteps.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 /** The number of cases, and the seed that chooses them among all pairs of a point and an act. */
 const cases = Number(process.env["SVC_GIVEN_UP_CASES"] ?? 12)
@@ -112,14 +115,15 @@ const act = Effect.fnUntraced(function* (which: Act, scene: Scene, run: Run | un
   const { capsule } = scene
   switch (which) {
     case "cancel":
-      return yield* (yield* Runs).cancel(context, run?.id ?? planId ?? (yield* Effect.die("no Run")), undefined)
+      return yield* (yield* RunCommands).Cancel(run?.id ?? planId ?? (yield* Effect.die("no Run")), { context })
     case "withdraw":
-      return yield* (yield* Runs).cancel(context, planId ?? run?.id ?? (yield* Effect.die("no Run")), undefined)
+      return yield* (yield* RunCommands).Cancel(planId ?? run?.id ?? (yield* Effect.die("no Run")), { context })
     case "supersede": {
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const { authorityGuard } = (yield* capsules.read(capsule.id)).installConfigReAdoption
       const change = { variablePatch: { set: { a: "other" } }, expected: { authorityGuard } }
-      return yield* capsules.configurationPlan(context, capsule.id, change, freshKey())
+      return yield* capsuleCommands.ConfigurationPlan(capsule.id, { context, request: change, idempotency: freshKey() })
     }
     case "expire": {
       const id = planId ?? run?.id
@@ -128,9 +132,9 @@ const act = Effect.fnUntraced(function* (which: Act, scene: Scene, run: Run | un
       return yield* expirePlans
     }
     case "disable":
-      return yield* (yield* Sources).update(context, capsule.sourceId, { status: "disabled" })
+      return yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { status: "disabled" } })
     case "revoke":
-      return yield* (yield* Connections).revoke(context, scene.connectionId)
+      return yield* (yield* ConnectionCommands).Revoke(scene.connectionId, { context })
     case "rule":
       return yield* ruled({ approvers: 5, planAuthorCounts: false })
     case "approver": {
@@ -145,7 +149,7 @@ const answered = Effect.fnUntraced(function* (
   scene: Scene,
   kind: Kind,
   planId: RunId | undefined
-): Effect.fn.Return<Answer, never, Effect.Services<ReturnType<typeof act>> | SqlClient.SqlClient> {
+): Effect.fn.Return<Answer, never, Effect.Services<ReturnType<typeof act>> | Runs | SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const running = yield* Effect.orDie(sql<{ id: RunId }>`SELECT id FROM runs WHERE type = ${typeOf(kind)}
     AND (status = 'running' OR trigger_kind = 'auto_update')
@@ -164,10 +168,11 @@ const answered = Effect.fnUntraced(function* (
 const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const { commit, context } = yield* TestPlane
   const sources = yield* Sources
-  const capsules = yield* Capsules
-  yield* sources.update(context, capsule.sourceId, { autoSync: true })
-  yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-  const { hookSecret = "" } = yield* sources.renewHookSecret(context, capsule.sourceId, 1, undefined)
+  const sourceCommands = yield* SourceCommands
+  const capsules = yield* CapsuleCommands
+  yield* sourceCommands.Update(capsule.sourceId, { context, request: { autoSync: true } })
+  yield* capsules.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
+  const { hookSecret = "" } = yield* sourceCommands.RenewHookSecret(capsule.sourceId, { context, hookSecretVersion: 1 })
   yield* commit(capsule.name, { "main.tf": demoModule(`${pureModule["main.tf"]} # newer`) })
   const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
@@ -175,7 +180,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   // What one Run hands over may start the next.
   for (const _ of ["the plan", "its apply", "what follows"]) {
     yield* nothingDue
-    yield* capsules.update(context, capsule.id, {})
+    yield* capsules.Update(capsule.id, { context })
     const { items } = yield* (yield* Runs).list(capsule.workspaceId, { capsuleId: capsule.id }, { limit: 50 })
     for (const { id } of items) yield* awaitRun(id)
   }
@@ -188,6 +193,7 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
   const { commit, context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const sources = yield* Sources
   const newest = Effect.flatMap(
     Effect.orDie(sql<{ id: RunId }>`SELECT id FROM runs WHERE type = ${typeOf(kind)} AND
@@ -201,9 +207,9 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
     case "plan":
       return yield* replanned(capsule.id)
     case "destroy_plan":
-      return yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id)
+      return yield* settled((yield* capsuleCommands.DestroyPlan(capsule.id, { context })).value.id)
     case "drift_check":
-      return yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+      return yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
     case "source_sync":
       yield* commit(capsule.name, { "main.tf": demoModule(`${pureModule["main.tf"]} # newer`) })
       return yield* settled((yield* sources.sync(context, capsule.sourceId, {})).id)
@@ -239,13 +245,14 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
 const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   const { context, workspaceId } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { capsule } = scene
   const plan = Effect.gen(function* () {
     switch (kind) {
       case "apply":
         return yield* replanned(capsule.id)
       case "destroy_apply":
-        return yield* settled((yield* capsules.destroyPlan(context, capsule.id, undefined)).value.id)
+        return yield* settled((yield* capsuleCommands.DestroyPlan(capsule.id, { context })).value.id)
       case "restored": {
         const backup = yield* capsules.backup(context, workspaceId, capsule.id)
         const review = yield* (yield* CapsuleBackups).restorePlan(context, workspaceId, backup.id, {}, undefined)

@@ -1,7 +1,6 @@
 import { afterAll, expect } from "bun:test"
 import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { KillPoint } from "../../../../actors/base/KillPoint.ts"
 import { holdOf } from "../../../../actors/ledger/run/RunHold.ts"
@@ -11,6 +10,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const armed = { isArmed: false }
 const begun = Deferred.makeUnsafe<void>()
@@ -37,7 +37,7 @@ tests.live("an execution whose Run has been reassigned writes nothing more, and 
     const lifecycle = yield* RunLifecycle
     const { capsule } = yield* active("taken", pureModule)
     armed.isArmed = true
-    const check = yield* (yield* Capsules).driftCheck(context, capsule.id)
+    const check = yield* (yield* CapsuleCommands).DriftCheck(capsule.id, { context })
     yield* Deferred.await(begun)
     const own = (yield* ledger.find(check.id)) ?? (yield* Effect.die("no Run"))
     const other = yield* Effect.gen(function* () {

@@ -16,6 +16,7 @@ import { applied, demoModule, eventOf, note, replanned, settled } from "../../..
 import { countCreations, providerMirror } from "../../../support/ProviderMirror.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 import { planeAt, servedRepository, TestPlane } from "../../../support/TestPlane.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const script = fileURLToPath(new URL("../../support/ApplyUntilKilled.ts", import.meta.url))
 const token = "killed-canary-token-77e1c0"
@@ -83,6 +84,7 @@ it.live(
       yield* Effect.gen(function* () {
         const capsules = yield* Capsules
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
@@ -103,7 +105,7 @@ it.live(
         )
         expect(started).toHaveLength(2)
         yield* eventOf(buildingId, "run.started", 2)
-        yield* runs.cancel(context, buildingId, undefined)
+        yield* runCommands.Cancel(buildingId, { context })
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
@@ -170,8 +172,9 @@ it.live(
 
       yield* Effect.gen(function* () {
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         yield* eventOf(buildingId, "run.started", 2)
-        yield* runs.cancel(context, buildingId, undefined)
+        yield* runCommands.Cancel(buildingId, { context })
         yield* settled(buildingId)
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code]).toEqual(["failed", "apply_interrupted"])

@@ -28,6 +28,7 @@ import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { newOwner, planeAt, servedRepository, TestPlane } from "../../../support/TestPlane.ts"
 import { type LeftFolders, lastingRunner } from "../../support/LastingRunner.ts"
 import { pureModule } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const secrets = {
   input: "input-canary-5f2c90d1",
@@ -135,7 +136,7 @@ it.live(
         })
 
         return yield* Effect.gen(function* () {
-          const capsules = yield* Capsules
+          const capsules = yield* CapsuleCommands
           const connection = yield* demoConnection(secrets.credential)
           const files = { "main.tf": demoModule(pureModule["main.tf"]) }
           const given = { variables: { key: secrets.input }, options: { providerBindings: [bound(connection.id)] } }
@@ -150,9 +151,9 @@ it.live(
           )
           const check = yield* kept(
             "drift_check",
-            Effect.map(capsules.driftCheck(owner.context, capsuleId), ({ id }) => id)
+            Effect.map(capsules.DriftCheck(capsuleId, { context: owner.context }), ({ id }) => id)
           )
-          const destroying = capsules.destroyPlan(owner.context, capsuleId, undefined)
+          const destroying = capsules.DestroyPlan(capsuleId, { context: owner.context })
           const destroyPlan = yield* kept(
             "destroy_plan",
             Effect.map(destroying, ({ value }) => value.id)

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { driftText, planText } from "../../../../src/cli/remote/PlanText.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -27,10 +27,10 @@ describe.skipIf(Bun.which("terraform") === null)(
     tests.live("uses the deployed commit, and its review and failure show the newer commit until its apply", () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
-        const capsules = yield* Capsules
+        const capsules = yield* CapsuleCommands
         const { capsule } = yield* active("newer", moduleOf("exit 1"))
         const deployed = capsule.adoptedSourceRevision?.resolvedCommit
-        const destroyPlan = Effect.flatMap(capsules.destroyPlan(context, capsule.id, undefined), ({ value }) =>
+        const destroyPlan = Effect.flatMap(capsules.DestroyPlan(capsule.id, { context }), ({ value }) =>
           settled(value.id)
         )
         const early = yield* destroyPlan
@@ -41,7 +41,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         const newest = yield* commit("newer", moduleOf("true"))
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const newer = { ref: "newer", resolvedCommit: newest }
-        const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
+        const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
         expect(drift).toMatchObject({ status: "succeeded", resolvedCommit: deployed, newerCommit: newer })
         const plan = yield* destroyPlan
         expect(plan).toMatchObject({ status: "waiting_approval", resolvedCommit: deployed, newerCommit: newer })

@@ -9,6 +9,7 @@ import { suite } from "../../../support/Effect.ts"
 import { planned } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
@@ -25,12 +26,13 @@ const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
 tests.live("plans with another tool are superseded before anybody approves or applies them", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
+    const runCommands = yield* RunCommands
     const streams = yield* RunStreams
     const { plan: waiting } = yield* planned("tool-waiting", pureModule)
     const { plan: present } = yield* planned("tool-present", pureModule)
     const { plan: reviewed } = yield* planned("tool-approved", pureModule)
     const { context } = yield* TestPlane
-    yield* runs.approve(context, reviewed.id, {})
+    yield* runCommands.Approve(reviewed.id, { context })
     expect(yield* supersede).toBe(0)
     yield* madeWithAnother(waiting.id)
     yield* madeWithAnother(reviewed.id)

@@ -13,6 +13,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, applying, eventOf, freshKey, planned, replanned } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { Operator, operatorPlane } from "../../support/OperatorPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -98,6 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
       // A redirect is a response; it is not followed.
       const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
@@ -117,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
 
       // Every condition in the table, broken one at a time.
       const attempt = adoption(capsuleId).pipe(
-        Effect.flatMap((request) => capsules.reAdopt(context, capsuleId, request, freshKey()))
+        Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
       )
       const broken: ReadonlyArray<readonly [table: string, id: string, columns: Columns]> = [
         ["capsules", capsuleId, { status: "active" }],

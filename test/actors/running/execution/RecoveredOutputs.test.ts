@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { ApplySettlement } from "../../../../actors/running/execution/ApplySettlement.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { StateVersions } from "../../../../actors/ledger/state/StateVersions.ts"
-import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { ConnectionStore } from "../../../../actors/inputs/connection/ConnectionStore.ts"
 import { CredentialsInUse } from "../../../../actors/inputs/connection/CredentialsInUse.ts"
 import { derivedId } from "../../../../actors/base/Identity.ts"
@@ -12,7 +11,6 @@ import { ApplyRecovery } from "../../../../actors/running/execution/ApplyRecover
 import { RunCheckpoints } from "../../../../actors/ledger/state/RunCheckpoints.ts"
 import { holdOf } from "../../../../actors/ledger/run/RunHold.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
-import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { type CapsuleId, type ConnectionId, RunId, type StateVersionId } from "../../../../schema/records/Ids.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -28,6 +26,9 @@ import {
 } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { heldRun, setRun } from "../../../support/HeldRuns.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -68,7 +69,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
   const applyId = derivedId(RunId, "run", plan.id, "apply")
-  yield* (yield* Runs).approve(context, plan.id, {})
+  yield* (yield* RunCommands).Approve(plan.id, { context })
   yield* ledger.insert({
     id: applyId,
     workspaceId: plan.workspaceId,
@@ -123,7 +124,10 @@ const sealedElsewhere = Effect.fnUntraced(function* (planId: string) {
 
 const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   const { context, notesDir } = yield* TestPlane
-  yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
+  yield* (yield* ConnectionCommands).Update(id, {
+    context,
+    request: { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } }
+  })
 })
 
 /** An apply that received a Connection's values, which are replaced while it is running. */
@@ -159,18 +163,17 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
   tests.live("remain private if they repeat a secret that only the previous state contained", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const capsules = yield* Capsules
+      const capsules = yield* CapsuleCommands
       const { capsule } = yield* active("left-state", module, given(secret))
       const later = "recovery-canary-later-90cd"
-      const changed = yield* capsules.configurationPlan(
+      const changed = yield* capsules.ConfigurationPlan(capsule.id, {
         context,
-        capsule.id,
-        {
+        request: {
           variablePatch: { set: { secret: later } },
           expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
         },
-        freshKey()
-      )
+        idempotency: freshKey()
+      })
       const applyId = yield* underWay(capsule.id, yield* settled(changed.value.planRunId))
       const stored = yield* recovered(capsule.id, applyId, { ...plain, earlier: secret, later })
       expect([stored.published, Object.keys(stored.private)]).toEqual([["plain"], ["earlier", "later"]])
@@ -259,7 +262,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended
 
       const { context } = yield* TestPlane
       const { capsule } = yield* active("ended-state", module, given(secret))
-      const plan = yield* settled((yield* (yield* Capsules).plan(context, capsule.id, undefined)).value.id)
+      const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context })).value.id)
       const third = yield* underWay(capsule.id, plan)
       yield* sql`UPDATE state_versions SET sealed_secrets = state WHERE id = ${capsule.currentStateVersionId ?? ""}`
       expect(yield* ended(capsule.id, third)).toEqual({ published: [], private: { plain: null } })

@@ -13,6 +13,8 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState } from "../../support/LeftOvers.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 import { insertConflictingRun, removeConflictingRun } from "../../support/ConflictingRun.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -39,13 +41,13 @@ const reviewed = (id: BackupId, capsuleId?: CapsuleId) => Effect.flatMap(asked(i
 const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, a: string) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { authorityGuard } = (yield* capsules.read(capsuleId)).installConfigReAdoption
-  const { value } = yield* capsules.configurationPlan(
+  const { value } = yield* capsuleCommands.ConfigurationPlan(capsuleId, {
     context,
-    capsuleId,
-    { variablePatch: { set: { a } }, expected: { authorityGuard } },
-    freshKey()
-  )
+    request: { variablePatch: { set: { a } }, expected: { authorityGuard } },
+    idempotency: freshKey()
+  })
   return yield* settled(value.planRunId)
 })
 
@@ -104,10 +106,11 @@ describe("restoring a Capsule", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
       const runs = yield* Runs
       const states = yield* StateVersions
       const { backup, capsuleId, first, second } = yield* moved("restored")
-      yield* capsules.update(context, capsuleId, { autoUpdate: { enabled: true, apply: true } })
+      yield* capsuleCommands.Update(capsuleId, { context, autoUpdate: { enabled: true, apply: true } })
       const review = yield* reviewed(backup.id)
       const before = yield* capsules.read(capsuleId)
       const restore = yield* applied(review)
@@ -156,6 +159,7 @@ describe("restoring a Capsule", () => {
       Effect.gen(function* () {
         const { context } = yield* TestPlane
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const { capsule } = yield* active("unchanged", pureModule)
         const backup = yield* backedUp(undefined)
         const review = yield* reviewed(backup.id, capsule.id)
@@ -163,7 +167,7 @@ describe("restoring a Capsule", () => {
         // Stands in for a plan computed during the review.
         const plan = yield* replanned(capsule.id)
         yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
-        yield* runs.approve(context, plan.id, {})
+        yield* runCommands.Approve(plan.id, { context })
         expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
         expect((yield* runs.read(plan.id)).status).toBe("superseded")
         expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
@@ -186,7 +190,7 @@ describe("restoring a Capsule", () => {
       expect(yield* codeOf(asked(own.id, other.id))).toBe("invalid_request")
       expect(yield* codeOf(asked(whole.id))).toBe("invalid_request")
       expect((yield* reviewed(whole.id, later.id)).error?.message).toContain("does not hold this Capsule")
-      yield* (yield* Capsules).update(context, capsule.id, { status: "disabled" })
+      yield* (yield* CapsuleCommands).Update(capsule.id, { context, status: "disabled" })
       expect(yield* codeOf(asked(own.id))).toBe("failed_precondition")
       expect((yield* (yield* CapsuleBackups).archive(context, workspaceId, own.id)).capsules).toMatchObject([
         { capsuleId: capsule.id, generation: 1 }
@@ -200,12 +204,13 @@ describe("a Capsule that changes", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const { backup, capsuleId } = yield* moved("moving")
       yield* insertConflictingRun(capsuleId, "plan")
       expect(yield* codeOf(asked(backup.id))).toBe("run_conflict")
       yield* removeConflictingRun
       const review = yield* reviewed(backup.id)
-      yield* runs.approve(context, review.id, {})
+      yield* runCommands.Approve(review.id, { context })
       yield* insertConflictingRun(capsuleId, "plan")
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
       yield* removeConflictingRun
@@ -255,6 +260,7 @@ describe("a restore submitted with wrong data", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const sql = yield* SqlClient.SqlClient
       const one = yield* moved("forged")
       const other = yield* moved("forged-other")
@@ -274,7 +280,7 @@ describe("a restore submitted with wrong data", () => {
         ""
       ]
       for (const planDigest of forged) {
-        expect([planDigest, yield* codeOf(runs.approve(context, review.id, { planDigest }))]).toEqual([
+        expect([planDigest, yield* codeOf(runCommands.Approve(review.id, { context, planDigest }))]).toEqual([
           planDigest,
           "guard_conflict"
         ])
@@ -288,7 +294,10 @@ describe("a restore submitted with wrong data", () => {
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
       // The second review was of a Capsule that has changed since.
       const late = yield* Effect.result(
-        runs.approve(context, again.id, again.planDigest === undefined ? {} : { planDigest: again.planDigest })
+        runCommands.Approve(again.id, {
+          context,
+          ...(again.planDigest === undefined ? {} : { planDigest: again.planDigest })
+        })
       )
       if (late._tag === "Success") expect(yield* codeOf(runs.apply(context, again.id, undefined))).not.toBe("")
       expect(yield* written(one.capsuleId)).toEqual(after)

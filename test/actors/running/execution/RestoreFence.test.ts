@@ -13,6 +13,8 @@ import { it } from "../../../support/Effect.ts"
 import { active, applied, applying, planned, settled } from "../../../support/Journey.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { newOwner, planeAt, servedRepository, TestPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const module = (input: string) => ({ "main.tf": `resource "terraform_data" "a" { input = "${input}" }` })
 
@@ -39,12 +41,13 @@ it.live(
           moveBranch
         }
         return yield* Effect.gen(function* () {
-          const runs = yield* Runs
+          const runs = yield* RunCommands
           const waiting = yield* planned("waiting", module("a"))
           const approved = yield* planned("approved", module("b"))
-          yield* runs.approve(owner.context, approved.plan.id, {})
+          yield* runs.Approve(approved.plan.id, { context: owner.context })
           const steady = yield* active("steady", module("c"))
-          yield* (yield* Capsules).update(owner.context, steady.capsule.id, {
+          yield* (yield* CapsuleCommands).Update(steady.capsule.id, {
+            context: owner.context,
             autoUpdate: { enabled: true, apply: true }
           })
           const queued = yield* planned("queued", module("d"))

@@ -10,6 +10,7 @@ import { expectIndexed } from "../../../support/IndexedState.ts"
 import { active, applied, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState } from "../../support/LeftOvers.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -26,6 +27,7 @@ describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", ()
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const { apply, capsule } = yield* active("restored-by-tool", moduleOf("first"))
         expect(yield* expectIndexed(capsule.id)).toEqual(new Map([["terraform_data.first", apply.id]]))
         const backup = yield* capsules.backup(context, workspaceId, capsule.id)
@@ -49,7 +51,7 @@ describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", ()
         expect(restored.serial).toBeGreaterThan(second.serial)
 
         // The restored commit matches the restored state; the newest commit adds what is missing from the state.
-        const same = yield* settled((yield* capsules.reconcilePlan(context, capsule.id, undefined)).value.id)
+        const same = yield* settled((yield* capsuleCommands.ReconcilePlan(capsule.id, { context })).value.id)
         expect(same.resourceChanges?.filter(({ actions }) => !actions.includes("no-op"))).toEqual([])
         const plan = yield* replanned(capsule.id)
         expect(plan.resourceChanges?.map(({ actions, address }) => [address, actions])).toEqual([

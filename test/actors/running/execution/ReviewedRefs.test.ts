@@ -6,13 +6,16 @@ import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
-import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, requestOf, settled, stepped } from "../../../support/Journey.ts"
 import { killPoints } from "../../../support/KillPoints.ts"
 import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 setDefaultTimeout(120_000)
 
@@ -59,8 +62,9 @@ const refused = Effect.fnUntraced(function* <A, R>(
 
 const revised = Effect.fnUntraced(function* (by: CommandContext, capsuleId: CapsuleId, ref: string) {
   const revisions = yield* RevisionPlans
+  const revisionPlanCommands = yield* RevisionPlanCommands
   const { value } = yield* revisions.create(by, capsuleId, { ref }, freshKey())
-  const plan = yield* stepped(revisions.reconcile(by, value.id))
+  const plan = yield* stepped(revisionPlanCommands.Reconcile(value.id, { context: by }))
   return { plan, run: plan.planRunId === undefined ? undefined : yield* settled(plan.planRunId) }
 })
 
@@ -77,9 +81,10 @@ const openings = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId: CapsuleId, key: string) {
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const { authorityGuard } = (yield* capsules.read(capsuleId)).installConfigReAdoption
   const request = { expected: { authorityGuard }, variablePatch: { set: { key } } }
-  return yield* capsules.configurationPlan(by, capsuleId, request, freshKey())
+  return yield* capsuleCommands.ConfigurationPlan(capsuleId, { context: by, request, idempotency: freshKey() })
 })
 
 describe.skipIf(Bun.which("terraform") === null)("private inputs and state open only for reviewed refs", () => {
@@ -101,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
       expect(same.plan.phase).toBe("reviewable")
       expect(same.run?.openedForRef).toBeUndefined()
-      const tracked = yield* settled((yield* (yield* Capsules).plan(member, capsule.id, undefined)).value.id)
+      const tracked = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.id)
       expect([tracked.status, tracked.openedForRef]).toEqual(["waiting_approval", undefined])
     })
   )
@@ -123,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       if (run === undefined) return yield* Effect.die("no plan")
       expect((yield* applied(run)).status).toBe("succeeded")
       const member = yield* person("member")
-      expect((yield* (yield* Capsules).plan(member, capsule.id, undefined)).value.status).toBe("queued")
+      expect((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.status).toBe("queued")
     })
   )
 
@@ -133,10 +138,10 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const member = yield* person("member")
       const { capsule } = yield* active("allowed", moduleOf(), { variables })
       yield* commit("allowed-topic", leaking)
-      const sources = yield* Sources
+      const sourceCommands = yield* SourceCommands
       const change = { reviewedRefs: ["allowed-topic"] }
-      yield* refused(sources.update(member, capsule.sourceId, change))
-      const source = yield* sources.update(context, capsule.sourceId, change)
+      yield* refused(sourceCommands.Update(capsule.sourceId, { context: member, request: change }))
+      const source = yield* sourceCommands.Update(capsule.sourceId, { context, request: change })
       expect(source.reviewedRefs).toEqual(["allowed-topic"])
       const { run } = yield* revised(member, capsule.id, "allowed-topic")
       expect(run?.openedForRef).toMatchObject({ basis: "rule", openedBy: member.actor.subject })
@@ -182,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const { commit, context } = yield* TestPlane
       const member = yield* person("member")
       const { capsule } = yield* active("earlier", moduleOf(), { variables })
-      yield* (yield* Sources).update(context, capsule.sourceId, { defaultRef: "HEAD" })
+      yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { defaultRef: "HEAD" } })
       yield* commit("later", moduleOf("# later"))
       const { run } = yield* revised(context, capsule.id, "later")
       if (run === undefined) return yield* Effect.die("no plan")
@@ -203,16 +208,19 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const [member, other] = [yield* person("member"), yield* person("member")]
       yield* commit("own", moduleOf())
       const installs = yield* InstallPlans
+      const installPlanCommands = yield* InstallPlanCommands
       const request = yield* requestOf("own", { variables })
       const { value } = yield* installs.create(member, workspaceId, request, freshKey())
-      const { capsuleId, phase, planRunId } = yield* stepped(installs.reconcile(member, value.id))
+      const { capsuleId, phase, planRunId } = yield* stepped(
+        installPlanCommands.Reconcile(value.id, { context: member })
+      )
       if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no Capsule")
       expect(phase).toBe("reviewable")
       expect((yield* settled(planRunId)).openedForRef).toBeUndefined()
-      const capsules = yield* Capsules
-      const again = yield* settled((yield* capsules.plan(member, capsuleId, undefined)).value.id)
+      const capsules = yield* CapsuleCommands
+      const again = yield* settled((yield* capsules.Plan(capsuleId, { context: member })).value.id)
       expect(again.status).toBe("waiting_approval")
-      yield* refused(capsules.plan(other, capsuleId, undefined), "private inputs", "(none yet)")
+      yield* refused(capsules.Plan(capsuleId, { context: other }), "private inputs", "(none yet)")
       yield* refused(reconfigured(other, capsuleId, "guessed"), "private inputs")
     })
   )
@@ -223,13 +231,14 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const member = yield* person("member")
       yield* commit("between", moduleOf())
       const installs = yield* InstallPlans
+      const installPlanCommands = yield* InstallPlanCommands
       const request = yield* requestOf("between", { variables })
       const { value } = yield* installs.create(member, workspaceId, request, freshKey())
-      const { capsuleId } = yield* stepped(installs.reconcile(member, value.id))
+      const { capsuleId } = yield* stepped(installPlanCommands.Reconcile(value.id, { context: member }))
       if (capsuleId === undefined) return yield* Effect.die("no Capsule")
       const changed = yield* reconfigured(context, capsuleId, "the-owners-own-key")
       yield* settled(changed.value.run.id)
-      yield* refused((yield* Capsules).plan(member, capsuleId, undefined), "private inputs")
+      yield* refused((yield* CapsuleCommands).Plan(capsuleId, { context: member }), "private inputs")
     })
   )
 })

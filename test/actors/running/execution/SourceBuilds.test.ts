@@ -4,11 +4,12 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { cleanUpBuilds } from "../../../../actors/ledger/build/BuildCleanup.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
-import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { RelativePath } from "../../../../schema/records/Primitives.ts"
 import { suite } from "../../../support/Effect.ts"
 import { applied, planned, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -37,7 +38,8 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const { context, dataDir } = yield* TestPlane
         const folder = join(dataDir, "builds")
         const capsules = yield* Capsules
-        const runs = yield* Runs
+        const capsuleCommands = yield* CapsuleCommands
+        const runs = yield* RunCommands
         const { capsuleId, plan } = yield* planned("build", files, { initialConfiguration: { sourceBuild: build } })
         expect(plan.sourceBuild).toEqual(build)
         const [first] = readdirSync(folder)
@@ -51,13 +53,13 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect(apply.sourceBuild).toEqual(build)
         const [output] = yield* capsules.outputs(capsuleId)
         expect(output?.value).toBe(`built words ${made}\n`)
-        const drift = yield* settled((yield* capsules.driftCheck(context, capsuleId)).id)
+        const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsuleId, { context })).id)
         expect([drift.status, drift.drifted]).toEqual(["succeeded", false])
 
         // A superseded plan's build is removed with it; the build of the current state remains.
         const lost = yield* replanned(capsuleId)
         expect(readdirSync(folder)).toHaveLength(2)
-        yield* runs.cancel(context, lost.id, undefined)
+        yield* runs.Cancel(lost.id, { context })
         age(folder)
         yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
@@ -71,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         for (const name of readdirSync(folder)) renameSync(join(folder, name), join(dataDir, name))
         const refused = yield* applied(next)
         expect([refused.status, refused.error?.code]).toEqual(["failed", "plan_not_usable"])
-        const missing = yield* settled((yield* capsules.driftCheck(context, capsuleId)).id)
+        const missing = yield* settled((yield* capsuleCommands.DriftCheck(capsuleId, { context })).id)
         expect([missing.status, missing.error?.code]).toEqual(["failed", "build_missing"])
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
 

@@ -3,7 +3,6 @@ import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { CommandContext } from "../../../../actors/Command.ts"
-import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
@@ -20,6 +19,9 @@ import {
   stepped
 } from "../../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -39,10 +41,11 @@ const installed = Effect.fnUntraced(function* (
   more: InstallOptions = {}
 ) {
   const plans = yield* InstallPlans
+  const installPlanCommands = yield* InstallPlanCommands
   const request = yield* requestOf(branch, more)
   const named = { ...request, capsule: { ...request.capsule, name } }
   const { value } = yield* plans.create(context, workspaceId, named, freshKey())
-  const plan = yield* stepped(plans.reconcile(context, value.id))
+  const plan = yield* stepped(installPlanCommands.Reconcile(value.id, { context }))
   if (plan.capsuleId === undefined || plan.planRunId === undefined) {
     return yield* Effect.die(new Error(JSON.stringify(plan.diagnostics)))
   }
@@ -55,8 +58,9 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir, workspaceId } = yield* TestPlane
-        const capsules = yield* Capsules
+        const capsules = yield* CapsuleCommands
         const runs = yield* Runs
+        const runCommands = yield* RunCommands
         const sources = yield* Sources
         const member = { context, workspaceId }
         const other = yield* newOwner("other")
@@ -78,13 +82,13 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         rmSync(go)
 
         const builds = yield* Effect.forEach(six, ({ capsuleId }) =>
-          Effect.map(capsules.plan(context, capsuleId, undefined), ({ value }) => value.id)
+          Effect.map(capsules.Plan(capsuleId, { context }), ({ value }) => value.id)
         )
         // Two of them keep building until the test lets them finish.
         for (const id of builds.slice(0, 2)) yield* eventOf(id, "run.phase", 2)
 
         // With the old queue, the builds held every place and none of these ever started.
-        const plan = yield* settled((yield* capsules.plan(other.context, theirs.capsuleId, undefined)).value.id)
+        const plan = yield* settled((yield* capsules.Plan(theirs.capsuleId, { context: other.context })).value.id)
         expect(plan.status).toBe("waiting_approval")
         const source = (yield* sources.list(other.workspaceId, { limit: 1 })).items[0]
         if (source === undefined) return yield* Effect.die("no Source")
@@ -106,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
           }))
         )
 
-        for (const { id } of waiting) yield* runs.cancel(context, id, undefined)
+        for (const { id } of waiting) yield* runCommands.Cancel(id, { context })
         writeFileSync(go, "")
         for (const id of builds.slice(0, 2)) expect((yield* settled(id)).status).toBe("waiting_approval")
       }),

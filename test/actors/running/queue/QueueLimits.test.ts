@@ -15,6 +15,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { active, freshKey, requestOf, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const limit = 10
 const tests = suite(testPlane({ run: { workspaceQueue: limit } }))
@@ -130,6 +131,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
         const sources = yield* Sources
         const installs = yield* InstallPlans
         const { capsule } = yield* active("full", greeting("one"))
@@ -142,9 +144,9 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
             const counts = yield* counted
             const refusals = yield* Effect.forEach(
               [
-                Effect.asVoid(capsules.plan(context, capsule.id, key)),
-                Effect.asVoid(capsules.destroyPlan(context, capsule.id, undefined)),
-                Effect.asVoid(capsules.driftCheck(context, capsule.id)),
+                Effect.asVoid(capsuleCommands.Plan(capsule.id, { context, idempotency: key })),
+                Effect.asVoid(capsuleCommands.DestroyPlan(capsule.id, { context })),
+                Effect.asVoid(capsuleCommands.DriftCheck(capsule.id, { context })),
                 Effect.asVoid(capsules.driftCheckAll(context, workspaceId)),
                 Effect.asVoid(capsules.backup(context, workspaceId, capsule.id)),
                 Effect.asVoid(sources.sync(context, capsule.sourceId, {})),
@@ -163,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
         )
         expect(before).toHaveLength(6)
         // The refusal has not consumed the key.
-        const { replayed, value } = yield* capsules.plan(context, capsule.id, key)
+        const { replayed, value } = yield* capsuleCommands.Plan(capsule.id, { context, idempotency: key })
         expect(replayed).toBe(false)
         yield* settled(value.id)
       }),
@@ -176,11 +178,11 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const sql = yield* SqlClient.SqlClient
-        const capsules = yield* Capsules
+        const capsules = yield* CapsuleCommands
         const sources = yield* Sources
         const follows = yield* DeferredFollows
         const { capsule } = yield* active("deferred", greeting("one"))
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: false } })
+        yield* capsules.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: false } })
         yield* commit("deferred", greeting("two"))
         const plans = Effect.map(
           sql<{ id: RunId }>`SELECT id FROM runs WHERE capsule_id = ${capsule.id} AND trigger_kind = 'auto_update'`,

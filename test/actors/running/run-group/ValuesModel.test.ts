@@ -17,6 +17,8 @@ import { active } from "../../../support/Journey.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { newOwner, planeAt, servedRepository, TestPlane } from "../../../support/TestPlane.ts"
 import { newCommit, pureModule, type PureModules, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 /** `npm run test:values` runs many more walks. */
 const seeds = Number(process.env["SVC_VALUES_SEEDS"] ?? 2)
@@ -115,7 +117,8 @@ const waitingPlans = Effect.gen(function* () {
 const appliedNow = Effect.fnUntraced(function* (id: RunId) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
-  yield* attempt(runs.approve(context, id, {}))
+  const runCommands = yield* RunCommands
+  yield* attempt(runCommands.Approve(id, { context }))
   yield* attempt(runs.apply(context, id, undefined))
 })
 
@@ -125,14 +128,14 @@ const modes = ["variable_injection", "published_output", "remote_state"] as cons
 const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>) {
   const { context } = yield* TestPlane
   const dependencies = yield* Dependencies
-  const capsules = yield* Capsules
+  const capsules = yield* CapsuleCommands
   for (const [index, id] of ids.entries()) {
     const producerCapsuleId = ids[below(Math.max(1, index))]
     if (index === 0 || producerCapsuleId === undefined) continue
     const outputs = [{ from: "value", to: "a", required: true }]
     // A process may have got this far before a crash.
     yield* attempt(dependencies.create(context, id, { producerCapsuleId, mode: "published_output", outputs }))
-    yield* attempt(capsules.plan(context, id, undefined))
+    yield* attempt(capsules.Plan(id, { context }))
     yield* quiet
     for (const plan of yield* waitingPlans) yield* appliedNow(RunId.make(plan.id))
     yield* quiet
@@ -144,7 +147,9 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   const runs = yield* Runs
+  const runCommands = yield* RunCommands
   const dependencies = yield* Dependencies
   const any = () => ids[below(ids.length)] ?? CapsuleId.make("")
   const one = <A>(rows: ReadonlyArray<A>) => rows[below(Math.max(1, rows.length))]
@@ -168,7 +173,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
       return row === undefined ? undefined : yield* attempt(dependencies.remove(context, DependencyId.make(row.id)))
     }
     case 5:
-      return yield* attempt(capsules.plan(context, capsuleId, undefined))
+      return yield* attempt(capsuleCommands.Plan(capsuleId, { context }))
     case 6: {
       const kinds = ["plan_fails", "apply_fails", "apply_fails_late"] as const
       return modules.faults.set(capsuleId, kinds[below(kinds.length)] ?? "plan_fails")
@@ -177,7 +182,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
       return yield* attempt(capsules.planUpdate(context, workspaceId))
     case 8: {
       const row = one(yield* waitingPlans)
-      return row === undefined ? undefined : yield* attempt(runs.cancel(context, RunId.make(row.id), undefined))
+      return row === undefined ? undefined : yield* attempt(runCommands.Cancel(RunId.make(row.id), { context }))
     }
     case 9: {
       const open = yield* sql<{ id: string }>`SELECT id FROM run_groups WHERE finished_at IS NULL ORDER BY id`
@@ -198,10 +203,11 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* Capsules
+  const capsuleCommands = yield* CapsuleCommands
   modules.faults.clear()
   const broken = yield* sql<{ id: string }>`SELECT id FROM capsules WHERE status = 'error' ORDER BY id`
   for (const { id } of broken) {
-    yield* attempt(capsules.plan(context, CapsuleId.make(id), undefined))
+    yield* attempt(capsuleCommands.Plan(CapsuleId.make(id), { context }))
     yield* quiet
     for (const plan of yield* waitingPlans) yield* appliedNow(RunId.make(plan.id))
     yield* quiet

@@ -11,6 +11,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { active, applied, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 setDefaultTimeout(60_000)
 
@@ -180,6 +181,7 @@ describe("an update with interruptions", () => {
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
+      const runCommands = yield* RunCommands
       const { one, two } = yield* trio
       const { id } = (yield* update).runGroup
       yield* appliedIn(id, named("one"))
@@ -193,7 +195,7 @@ describe("an update with interruptions", () => {
       expect(first === undefined ? "" : (yield* runs.read(first)).status).toBe("superseded")
 
       const approvedId = memberOf(second, named("two"))?.planRunId ?? (yield* Effect.die("no plan"))
-      yield* runs.approve(context, approvedId, {})
+      yield* runCommands.Approve(approvedId, { context })
       yield* when(id, { [named("two")]: "approved" })
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)

@@ -15,6 +15,7 @@ import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { after, applyingOn, begun, farPlane, offerTo, renewal, world } from "../support/FarPlane.ts"
 import type { TestAgent } from "../support/TestAgent.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -37,7 +38,7 @@ const queueOf = (id: RunId) =>
 
 const withdraw = Effect.fnUntraced(function* (id: RunId) {
   const { context } = yield* TestPlane
-  yield* (yield* Runs).cancel(context, id, undefined)
+  yield* (yield* RunCommands).Cancel(id, { context })
 })
 
 const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {

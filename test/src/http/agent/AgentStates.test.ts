@@ -18,6 +18,8 @@ import { appliedResult, applyingOn, farPlane, offerTo, planOn, stateFile, text, 
 import { refused } from "../support/LieScene.ts"
 import type { TestAgent } from "../support/TestAgent.ts"
 import { reviewed } from "../../../support/ReviewedPlan.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -30,12 +32,13 @@ const foreign = (serial: number) =>
 const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
-  const asked = (yield* (yield* Capsules).plan(context, capsuleId, undefined)).value
+  const runCommands = yield* RunCommands
+  const asked = (yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value
   const { offer } = yield* offerTo(agent)
   expect(offer.runId).toBe(asked.id)
   yield* planOn(agent, offer)
   const plan = yield* settled(asked.id)
-  yield* runs.approve(context, plan.id, reviewed(plan))
+  yield* runCommands.Approve(plan.id, { context, ...reviewed(plan) })
   yield* runs.apply(context, plan.id, undefined)
   const { offer: applying } = yield* offerTo(agent)
   yield* agent.as(agent.client.Accept(applying))

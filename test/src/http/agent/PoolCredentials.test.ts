@@ -11,7 +11,6 @@ import { AgentPresence } from "../../../../actors/running/agent-pool/AgentPresen
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
 import { ProvidedMarks } from "../../../../actors/running/agent-pool/ProvidedMarks.ts"
 import { WorkspacePools } from "../../../../actors/running/agent-pool/WorkspacePools.ts"
-import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -30,6 +29,8 @@ import {
   world
 } from "../support/FarPlane.ts"
 import type { TestAgent } from "../support/TestAgent.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -41,6 +42,7 @@ plane.live(
       const { pools } = yield* world
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
       const request = (pool: string) => ({
         workspaceId,
         provider: "example.test/acme/demo",
@@ -64,7 +66,7 @@ plane.live(
       expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
       const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
       expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
-      expect((yield* connections.test(context, connection.id)).tested).toBe("pool")
+      expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
       // Only its own pool executes Runs that use it; the reason names that pool.
       const row = yield* (yield* ConnectionStore).find(connection.id)
       if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
@@ -78,14 +80,14 @@ plane.live(
         expect(obstacle?.blockedReason).toContain(place)
       }
       const rotated = yield* Effect.flip(
-        connections.update(context, connection.id, { values: { DEMO_TOKEN: "given-after-all" } })
+        connectionCommands.Update(connection.id, { context, request: { values: { DEMO_TOKEN: "given-after-all" } } })
       )
       expect(rotated.code).toBe("failed_precondition")
       expect(rotated.message).toContain("Change them there")
-      yield* connections.update(context, connection.id, { displayName: "production" })
+      yield* connectionCommands.Update(connection.id, { context, request: { displayName: "production" } })
       yield* pools.withhold("far", "cloud", workspaceId)
       expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
-      const withheld = yield* Effect.flip(connections.test(context, connection.id))
+      const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
       expect(withheld.code).toBe("failed_precondition")
       expect(withheld.message).toContain("does not let this Workspace")
       // Nothing is wrong with the Connection itself.
@@ -97,7 +99,7 @@ plane.live(
       expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
       yield* pools.assign("far", workspaceId)
       expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
-      yield* connections.remove(context, connection.id)
+      yield* connectionCommands.Remove(connection.id, { context })
     })
 )
 
@@ -253,7 +255,7 @@ plane.live(
       yield* after(3500, presence.heard(other.agentId))
       expect(yield* after(3500, holders)).toEqual([old.agentId])
       expect(yield* after(3700, holders)).toBeUndefined()
-      yield* (yield* Runs).cancel((yield* TestPlane).context, apply.id, undefined)
+      yield* (yield* RunCommands).Cancel(apply.id, { context: (yield* TestPlane).context })
       const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
       yield* presence.left(old.agentId)
       yield* after(3500, voidReplaced)

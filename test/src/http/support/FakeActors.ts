@@ -57,6 +57,12 @@ import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProv
 import { Authenticator } from "../../../../src/http-kit/Authenticator.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { principals } from "./World.ts"
+import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 /** The actors behind the HTTP face: every call is recorded and refused in a way that validation never would. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
@@ -71,9 +77,7 @@ const refuse = () => Effect.fail(reached)
 
 export const fakeSources = Sources.of({
   create: refuse,
-  update: refuse,
   remove: refuse,
-  renewHookSecret: refuse,
   sync: refuse,
   checkCompatibility: refuse,
   stableSemver: refuse,
@@ -115,19 +119,57 @@ const noNeeds: NeedPage = {
   }
 }
 
+const commands = Layer.mergeAll(
+  Layer.succeed(CapsuleCommands, {
+    Plan: refuse,
+    ReconcilePlan: refuse,
+    DestroyPlan: refuse,
+    RollbackPlan: refuse,
+    RestorePlan: refuse,
+    DriftCheck: refuse,
+    Apply: refuse,
+    Update: refuse,
+    Remove: refuse,
+    Release: refuse,
+    ConfirmImport: refuse,
+    ConfigurationPlan: refuse,
+    ReAdopt: refuse,
+    AdoptLeftOver: refuse,
+    DiscardLeftOver: refuse,
+    FollowLane: refuse,
+    FollowDeferred: refuse,
+    ApplyFollowed: refuse
+  }),
+  Layer.succeed(ConnectionCommands, {
+    Create: refuse,
+    Update: refuse,
+    Remove: refuse,
+    Test: refuse,
+    ConfirmOrigins: refuse,
+    StartAuthorization: refuse,
+    FinishAuthorization: refuse,
+    RenewTokens: refuse,
+    RevokeTokens: refuse,
+    Revoke: refuse
+  }),
+  Layer.succeed(InstallPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
+  Layer.succeed(RevisionPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
+  Layer.succeed(RunCommands, { Approve: refuse, Cancel: refuse }),
+  Layer.succeed(SourceCommands, {
+    Create: refuse,
+    Unread: refuse,
+    Update: refuse,
+    Remove: refuse,
+    RenewHookSecret: refuse,
+    Sync: refuse,
+    CheckCompatibility: refuse
+  })
+)
+
 const actors = Layer.mergeAll(
+  commands,
   Layer.succeed(Capsules, {
-    update: refuse,
-    remove: refuse,
-    release: refuse,
-    confirmImport: refuse,
-    plan: refuse,
-    reconcilePlan: refuse,
-    destroyPlan: refuse,
     look: refuse,
-    driftCheck: refuse,
-    configurationPlan: refuse,
-    reAdopt: refuse,
     planUpdate: refuse,
     driftCheckAll: refuse,
     backup: refuse,
@@ -152,11 +194,9 @@ const actors = Layer.mergeAll(
   Layer.succeed(StateResources, { list: refuse, difference: refuse }),
   Layer.succeed(ResourceHistory, { history: refuse }),
   Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),
-  Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse, adopt: refuse, discard: refuse }),
+  Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse }),
   Layer.succeed(Runs, {
-    approve: refuse,
     apply: refuse,
-    cancel: refuse,
     read: refuse,
     changeCauses: refuse,
     sourceChanges: refuse,
@@ -176,12 +216,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Connections, {
     create: refuse,
     read: refuse,
-    update: refuse,
-    remove: refuse,
-    test: refuse,
-    confirmOrigins: refuse,
     awaitingOrigins: () => Effect.succeed([]),
-    revoke: refuse,
     expiring: () => Effect.succeed([]),
     failing: () => Effect.succeed([]),
     list: refuse,
@@ -195,8 +230,8 @@ const actors = Layer.mergeAll(
   Layer.mock(Handoffs)({}),
   Layer.mock(SetupTickets)({}),
   GitPolicy.layer,
-  Layer.succeed(InstallPlans, { create: refuse, read: refuse, reconcile: refuse }),
-  Layer.succeed(RevisionPlans, { create: refuse, read: refuse, reconcile: refuse }),
+  Layer.succeed(InstallPlans, { create: refuse, read: refuse }),
+  Layer.succeed(RevisionPlans, { create: refuse, read: refuse }),
   Layer.succeed(StoredBytes, {
     measured: Effect.succeed(undefined),
     measure: Effect.die("unused"),

@@ -14,6 +14,8 @@ import { coordinatedRun, freshKey, requestOf, settled } from "../../../support/J
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../../actors/support/PureRunner.ts"
 import { AgentServer, digestOf, type TestAgent, testAgent } from "./TestAgent.ts"
+import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 type Offer = typeof JobOffer.Type
 
@@ -116,9 +118,9 @@ export const begun = Effect.fnUntraced(function* (branch: string, more: Readonly
 
 export const reviewable = Effect.fnUntraced(function* (id: InstallPlanId) {
   const { context } = yield* TestPlane
-  const plans = yield* InstallPlans
+  const plans = yield* InstallPlanCommands
   for (;;) {
-    const plan = yield* plans.reconcile(context, id)
+    const plan = yield* plans.Reconcile(id, { context })
     if (plan.nextAction !== "reconcile") return plan
     const run = yield* coordinatedRun(plan.id)
     if (run !== undefined) yield* settled(run)
@@ -188,7 +190,11 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   }
   const plan = yield* settled(install.planRunId)
   const runs = yield* Runs
-  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  const runCommands = yield* RunCommands
+  yield* runCommands.Approve(plan.id, {
+    context,
+    ...(plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  })
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
