@@ -6,7 +6,6 @@ import { ApiError, invalidRequest, notFound } from "../../../schema/errors/ApiEr
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 import type { AccountToken, AccountTokenInventory } from "../../../schema/records/AccountToken.ts"
 import { AccessTokenId, type WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -79,7 +78,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const cursors = yield* Cursors
   const memberships = yield* Memberships
-  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const catalog = scopeCatalog(yield* ExtensionScopes)
 
   const findOwn = SqlSchema.findAll({
@@ -114,7 +113,7 @@ const make = Effect.gen(function* () {
     secret: Redacted.Redacted,
     expiresAt: string
   ) {
-    const tokenId = yield* newId(AccessTokenId, "pat").pipe(provideCaptured(random))
+    const tokenId = yield* newId(AccessTokenId, "pat").pipe(withRandom)
     yield* sql`INSERT INTO access_tokens ${TokenRow.values(sql, {
       token_id: tokenId,
       secret_hash: secretHash(secret),
@@ -139,7 +138,7 @@ const make = Effect.gen(function* () {
   ) {
     const refusal = scopeRefusal(catalog, request.scopes, request.workspaceId !== undefined)
     if (refusal !== undefined) return yield* refusal
-    const secret = yield* mintSecret("personalToken").pipe(provideCaptured(random))
+    const secret = yield* mintSecret("personalToken").pipe(withRandom)
     const token = yield* Effect.gen(function* () {
       if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
         return yield* new ApiError({

@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Mails } from "../../base/mail/Mails.ts"
@@ -65,7 +64,7 @@ export class AccountNotices extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const mails = yield* Mails
 
       const findUnseen = SqlSchema.findAll({
@@ -101,7 +100,7 @@ export class AccountNotices extends Context.Service<
             yield* mail(subject, kind)
           },
           Effect.orDie,
-          provideCaptured(random)
+          withRandom
         ),
         unseen: Effect.fn("AccountNotices.unseen")((subject) => Effect.orDie(findUnseen(subject))),
         see: Effect.fn("AccountNotices.see")(function* (subject, noticeId) {

@@ -5,7 +5,6 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../..
 import type { AddressLinkState } from "../../../schema/records/AccountLink.ts"
 import type { AddressProof } from "../../../schema/records/Invitation.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import type { CommandContext } from "../../Command.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -65,7 +64,7 @@ export class AddressChanges extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const users = yield* Users
       const mails = yield* Mails
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const person = Effect.fnUntraced(function* (subject: string) {
         const user = yield* users.find(subject)
@@ -102,7 +101,7 @@ export class AddressChanges extends Context.Service<
           return { secret, expiresAt, email }
         },
         transaction(sql),
-        provideCaptured(random)
+        withRandom
       )
 
       const mail = Effect.fn("AddressChanges.mail")(function* (subject: string, text: string) {

@@ -4,7 +4,6 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { newId, now } from "../../base/Identity.ts"
@@ -117,7 +116,7 @@ export class NewPasskeys extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const vault = yield* Vault
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const verify = Effect.fn("NewPasskeys.verify")(function* (
         party: RelyingParty,
@@ -140,7 +139,7 @@ export class NewPasskeys extends Context.Service<
         if (!verified.verified) return yield* refusedRegistration()
         const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
         if (credential.id.length > longestCredentialId) return yield* refusedRegistration()
-        const id = yield* newId(Schema.String, "pky").pipe(provideCaptured(random))
+        const id = yield* newId(Schema.String, "pky").pipe(withRandom)
         return {
           passkey: { id, name, backedUp: credentialBackedUp, createdAt: yield* now, lastUsedAt: null },
           credentialId: credential.id,

@@ -5,7 +5,6 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit, type AuditEntry } from "../../base/audit/Audit.ts"
 import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -127,7 +126,7 @@ export class Sessions extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const grants = yield* Grants
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const scope = yield* Effect.scope
       const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, sessionLifetime)))
 
@@ -222,7 +221,7 @@ export class Sessions extends Context.Service<
             return { secret, session }
           },
           transaction(sql),
-          provideCaptured(random)
+          withRandom
         ),
         authenticate: (secret) =>
           isWellFormed("session", Redacted.value(secret))

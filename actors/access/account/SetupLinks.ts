@@ -122,7 +122,7 @@ export class SetupLinks extends Context.Service<
       const sessions = yield* Sessions
       const newPasskeys = yield* NewPasskeys
       const mails = yield* Mails
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       // The operator may make a link for a locked account; it works once the account is unlocked.
@@ -150,7 +150,7 @@ export class SetupLinks extends Context.Service<
           used_at: null
         })}`
         return { secret, expiresAt } satisfies SetupLink
-      }, provideCaptured(random))
+      }, withRandom)
 
       const issue = Effect.fnUntraced(function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
         yield* sql`DELETE FROM setup_links WHERE used_at IS NULL AND COALESCE(subject, '') = ${subject ?? ""}`

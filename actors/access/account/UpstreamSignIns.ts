@@ -5,7 +5,6 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { InvitationId, Subject } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { now } from "../../base/Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { UpstreamSignInRow } from "./UpstreamRow.ts"
@@ -76,7 +75,7 @@ export class UpstreamSignIns extends Context.Service<
     UpstreamSignIns,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const spend = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
@@ -104,7 +103,7 @@ export class UpstreamSignIns extends Context.Service<
             })}`
             return { secret, ...proofOf(secret) }
           },
-          provideCaptured(random),
+          withRandom,
           Effect.orDie
         ),
         finish: Effect.fn("UpstreamSignIns.finish")(function* (secret) {

@@ -6,7 +6,6 @@ import { addressForms, EmailAddress } from "../../../schema/records/EmailAddress
 import { Subject } from "../../../schema/records/Ids.ts"
 import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -102,7 +101,7 @@ export class Users extends Context.Service<
       const audit = yield* Audit
       const grants = yield* Grants
       const notices = yield* AccountNotices
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const columns = sql.literal(
         `subject, email, email_proof AS "emailProof", display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
@@ -143,7 +142,7 @@ export class Users extends Context.Service<
 
       const create = Effect.fn("Users.create")(function* (context: CommandContext, user: NewUser) {
         const email = yield* parseEmail(user.email)
-        const subject = user.subject ?? (yield* newId(Subject, "usr").pipe(provideCaptured(random)))
+        const subject = user.subject ?? (yield* newId(Subject, "usr").pipe(withRandom))
         const created: User = {
           subject,
           email,

@@ -5,7 +5,6 @@ import type { NewRule, RuleChange } from "../../../schema/api/ApprovalsApi.ts"
 import { type ApiError, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { ApprovalRule } from "../../../schema/records/Approval.ts"
 import { ApprovalRuleId, type WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -78,7 +77,7 @@ export class ApprovalRules extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const cursors = yield* Cursors
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const allowed = (scope: OwnerScope) =>
         requireOwner(scope, "Only owners change rules of approval.").pipe(
@@ -144,7 +143,7 @@ export class ApprovalRules extends Context.Service<
           yield* check(scope, rule)
           const at = yield* now
           const row: ApprovalRuleRow = {
-            id: yield* newId(ApprovalRuleId, "apr").pipe(provideCaptured(random)),
+            id: yield* newId(ApprovalRuleId, "apr").pipe(withRandom),
             workspace_id: scope.workspaceId,
             project_id: null,
             environment: null,

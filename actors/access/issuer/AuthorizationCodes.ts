@@ -2,7 +2,6 @@ import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { now } from "../../base/Identity.ts"
 import { mintOneTimeSecret } from "./IdentitySecrets.ts"
@@ -69,10 +68,10 @@ export class AuthorizationCodes extends Context.Service<
     AuthorizationCodes,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       return AuthorizationCodes.of({
         issue: Effect.fn("AuthorizationCodes.issue")(function* (code) {
-          const secret = yield* mintOneTimeSecret("svcc_").pipe(provideCaptured(random))
+          const secret = yield* mintOneTimeSecret("svcc_").pipe(withRandom)
           const at = yield* DateTime.now
           yield* sql`INSERT INTO oidc_codes ${CodeRow.values(sql, {
             secret_hash: secretHash(secret),

@@ -6,7 +6,6 @@ import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
 import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
@@ -51,8 +50,7 @@ export class DeviceCodes extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* captureServices(SecureRandom.SecureRandom)
-      const withRandom = provideCaptured(random)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       // Keyed, because 34 bits could be guessed from a plain digest.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { newId, now } from "../../base/Identity.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedClaims.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
@@ -87,7 +86,7 @@ export class Grants extends Context.Service<
     Grants,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const revoke = Effect.fn("Grants.revoke")(function* (grantId: string, reason: RevocationReason) {
         const at = yield* now
@@ -102,7 +101,7 @@ export class Grants extends Context.Service<
 
       return Grants.of({
         insert: Effect.fn("Grants.insert")(function* (grant) {
-          const id = yield* newId(Schema.String, "grt").pipe(provideCaptured(random))
+          const id = yield* newId(Schema.String, "grt").pipe(withRandom)
           const createdAt = yield* now
           yield* sql`INSERT INTO oidc_grants ${GrantRow.values(sql, {
             id,

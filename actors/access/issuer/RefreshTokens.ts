@@ -2,7 +2,6 @@ import { Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
@@ -48,7 +47,7 @@ export class RefreshTokens extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const { refreshReuseGrace } = yield* IssuerSettings
       const graceful = Duration.toMillis(refreshReuseGrace) > 0
 
@@ -67,9 +66,9 @@ export class RefreshTokens extends Context.Service<
         return token
       })
 
-      const draw = mintSecret("oauthRefresh").pipe(provideCaptured(random))
+      const draw = mintSecret("oauthRefresh").pipe(withRandom)
       const successorOf = (token: Redacted.Redacted) =>
-        graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), provideCaptured(random)) : draw
+        graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), withRandom) : draw
 
       /**
        * Shortly after the first use, while the successor is unused, a retry by a client that lost a response looks like a reuse.

@@ -2,7 +2,6 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } f
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { newId } from "../../base/Identity.ts"
 import type { Client } from "./Client.ts"
@@ -64,8 +63,7 @@ export class TokenIssuance extends Context.Service<
       const keys = yield* SigningKeys
       const { issuer } = yield* IssuerSettings
       const registered = yield* StaticClients
-      const random = yield* captureServices(SecureRandom.SecureRandom)
-      const withRandom = provideCaptured(random)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const opaque = Effect.fnUntraced(function* ({ client, grant, scopes }: IssuanceRequest) {
         const secret = yield* withRandom(mintSecret("oauthAccess"))

@@ -5,7 +5,6 @@ import type { NewTeam, TeamChange } from "../../../schema/api/TeamsApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { type Subject, TeamId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Team, type TeamGrant } from "../../../schema/records/Team.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -66,7 +65,7 @@ export class Teams extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const cursors = yield* Cursors
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const allowed = (scope: OwnerScope) =>
         requireOwner(scope, "Only owners change teams.").pipe(Effect.provideService(SqlClient.SqlClient, sql))
@@ -170,7 +169,7 @@ export class Teams extends Context.Service<
           yield* refuseTaken(scope, team.name)
           const at = yield* now
           const row: TeamRow = {
-            id: yield* newId(TeamId, "team").pipe(provideCaptured(random)),
+            id: yield* newId(TeamId, "team").pipe(withRandom),
             workspace_id: scope.workspaceId,
             name: team.name,
             created_at: at,

@@ -3,7 +3,6 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { rowShape } from "../database/Table.ts"
 import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -45,7 +44,7 @@ export class Mails extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const { origin } = yield* MailSettings
 
       const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
@@ -89,7 +88,7 @@ export class Mails extends Context.Service<
             return true
           },
           Effect.orDie,
-          provideCaptured(random)
+          withRandom
         )
       })
     })

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -39,10 +38,10 @@ export class SetupTickets extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const mint = Effect.fn("SetupTickets.mint")(function* (ticket: SetupTicket) {
-        const secret = yield* mintSecret("setupTicket").pipe(provideCaptured(random))
+        const secret = yield* mintSecret("setupTicket").pipe(withRandom)
         const at = yield* DateTime.now
         yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtractDuration(at, retention.endedSetupTicket.after))}`
         yield* sql`DELETE FROM setup_tickets WHERE run_id = ${ticket.runId} AND product = ${ticket.product}

@@ -20,7 +20,6 @@ import { awaitRun, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { cleanUpSnapshots } from "../../ledger/source/SnapshotCleanup.ts"
 import { SnapshotReads } from "../../ledger/source/SnapshotReads.ts"
 import { DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
@@ -64,7 +63,7 @@ export const layer = Layer.effect(
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const cursors = yield* Cursors
-    const random = yield* captureServices(SecureRandom.SecureRandom)
+    const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
     const snapshotOf = Effect.fnUntraced(function* (sourceId: SourceId, snapshotId: SourceSnapshotId) {
       const rows = yield* Effect.orDie(SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
@@ -74,7 +73,7 @@ export const layer = Layer.effect(
 
     return Sources.of({
       create: Effect.fnUntraced(function* (context, request) {
-        const id = yield* newId(SourceId, "src").pipe(provideCaptured(random))
+        const id = yield* newId(SourceId, "src").pipe(withRandom)
         return yield* command.Create(id, { context, request })
       }),
       remove: (context, id) =>

@@ -9,7 +9,6 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Connections } from "./Connections.ts"
 import { toConnection } from "./ConnectionStore.ts"
 import { ConnectionAuthorizationRow, stateOf } from "./ConnectionAuthorizations.ts"
@@ -31,11 +30,11 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers
-    const provideRandom = provideCaptured(yield* captureServices(SecureRandom.SecureRandom))
+    const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
     return Connections.of({
       create: Effect.fnUntraced(function* (context, request) {
-        const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
+        const id = yield* newId(ConnectionId, "conn").pipe(withRandom)
         return yield* command.Create(id, { context, request })
       }),
       read: Effect.fn("Connections.read")(function* (id) {
@@ -81,7 +80,7 @@ export const layer = Layer.effect(
       }, Effect.orDie),
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
         const renewed = start.request.connectionId
-        const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(provideRandom))
+        const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(withRandom))
         const started = yield* command.StartAuthorization(id, {
           context,
           start: { ...start, renews: renewed !== undefined }

@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
-  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const services = yield* captureServices(SqlClient.SqlClient, CapsuleLedger, InstallConfigStore, StateVersions)
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
     )
     const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
     yield* checkInputs("", config?.config.variables ?? [], taken, request)
-    const id = yield* newId(DependencyId, "dep").pipe(provideCaptured(random))
+    const id = yield* newId(DependencyId, "dep").pipe(withRandom)
     const row = yield* insertDependency(id, consumer, request).pipe(provideCaptured(services))
     const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
     yield* staleReasons.compare(consumer.id)

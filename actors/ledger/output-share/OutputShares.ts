@@ -20,7 +20,6 @@ import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPa
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
 import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 
@@ -91,7 +90,7 @@ const make = Effect.gen(function* () {
   const states = yield* StateVersions
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
-  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
   const load = Effect.fnUntraced(function* (id: OutputShareId) {
     const [row] = yield* Effect.orDie(OutputShareRow.rows(sql)`SELECT * FROM output_shares WHERE id = ${id}`)
@@ -157,7 +156,7 @@ const make = Effect.gen(function* () {
     const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)
     if (receiver.length === 0) return yield* invalidRequest("toWorkspaceId: there is no such Workspace.")
     yield* checkOutputs(capsule, request)
-    const id = yield* newId(OutputShareId, "oshare").pipe(provideCaptured(random))
+    const id = yield* newId(OutputShareId, "oshare").pipe(withRandom)
     yield* Effect.orDie(
       sql`INSERT INTO output_shares ${OutputShareRow.values(sql, {
         id,

@@ -8,7 +8,6 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import type { ImportedFrom } from "../../../schema/records/ImportedFrom.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
 import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
 
@@ -79,7 +78,7 @@ export class StateUploads extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const insert = Effect.fn("StateUploads.insert")(function* (upload: NewStateUpload) {
         const at = yield* DateTime.now
@@ -91,7 +90,7 @@ export class StateUploads extends Context.Service<
           )
         }
         const bytes = Redacted.value(upload.state)
-        const id = yield* newId(StateUploadId, "sup").pipe(provideCaptured(random))
+        const id = yield* newId(StateUploadId, "sup").pipe(withRandom)
         const row: StateUploadRow = {
           id,
           workspace_id: upload.workspaceId,

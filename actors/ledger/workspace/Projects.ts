@@ -4,7 +4,6 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { ProjectId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Project } from "../../../schema/records/Workspace.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -57,7 +56,7 @@ export class Projects extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const cursors = yield* Cursors
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const select = (client: SqlClient.SqlClient, id: string) =>
         client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
@@ -92,7 +91,7 @@ export class Projects extends Context.Service<
         project: { readonly name: string; readonly slug?: string | undefined }
       ) {
         yield* refuseArchived(workspaceId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
-        const id = yield* newId(ProjectId, "prj").pipe(provideCaptured(random))
+        const id = yield* newId(ProjectId, "prj").pipe(withRandom)
         if (project.slug !== undefined && (yield* isTaken(workspaceId, project.slug))) {
           return yield* failedPrecondition("slug: another Project of this Workspace has it; choose another one.")
         }

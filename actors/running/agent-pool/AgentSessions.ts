@@ -9,7 +9,6 @@ import type { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../../schema/agent/AgentRefusal.ts"
 import type { PoolName } from "../../../schema/agent/PoolName.ts"
 import { AgentId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { serviceContext } from "../../Command.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
@@ -91,7 +90,7 @@ export class AgentSessions extends Context.Service<
       const release = yield* ServerRelease
       const server = yield* ServerKeys
       const marks = yield* ProvidedMarks
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
 
       const challenge = Effect.fn("AgentSessions.challenge")(function* (agentId: AgentId) {
@@ -183,7 +182,7 @@ export class AgentSessions extends Context.Service<
           })
           return { agentId, pool: found.pool, server: ownKeys, installationId }
         },
-        provideCaptured(random),
+        withRandom,
         transaction(sql)
       )
 
@@ -281,7 +280,7 @@ export class AgentSessions extends Context.Service<
         if (isReplaced) yield* marks.voidReplaced
         yield* presence.heard(agentId)
         return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
-      }, provideCaptured(random))
+      }, withRandom)
 
       const of = Effect.fnUntraced(function* (secret: string | undefined) {
         if (secret === undefined || !isWellFormed("agentSession", secret)) {

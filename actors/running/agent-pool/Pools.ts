@@ -7,7 +7,6 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../..
 import type { IsolationFloor } from "../../../schema/policy/ExecutionProfile.ts"
 import { type AgentPool, defaultLeaseSeconds } from "../../../schema/records/AgentPool.ts"
 import { EnrolmentTokenId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -73,7 +72,7 @@ export class Pools extends Context.Service<
     Pools,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const exist = Effect.map(
         Effect.orDie(PoolRow.some(sql, "name")`SELECT name FROM agent_pools WHERE archived_at IS NULL LIMIT 1`),
@@ -243,7 +242,7 @@ export class Pools extends Context.Service<
           })}`
         )
         return { id, secret, expiresAt }
-      }, provideCaptured(random))
+      }, withRandom)
 
       const revokeToken = Effect.fn("Pools.revokeToken")(function* (id: string) {
         const revoked = yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}

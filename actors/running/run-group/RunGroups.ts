@@ -19,7 +19,6 @@ import { RunGroupMemberRow, RunGroupRow } from "./RunGroupRow.ts"
 import { decodeStarter, encodeStarter, holdOf, starterOf } from "./UpdateHold.ts"
 import { nextSteps, updateMembers, wavesOf } from "./WaveDecision.ts"
 import type { ChangesOf } from "../../base/database/Table.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
 
 /** A Capsule in the group that refused its plan. */
 export interface Refused {
@@ -78,7 +77,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const capsuleCommand = yield* CapsuleCommands
   const runCommand = yield* RunCommands
-  const random = yield* captureServices(SecureRandom.SecureRandom)
+  const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
@@ -210,7 +209,7 @@ const make = Effect.gen(function* () {
   }).pipe(Effect.scoped)
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {
-    const id = yield* newId(RunGroupId, "rgrp").pipe(provideCaptured(random))
+    const id = yield* newId(RunGroupId, "rgrp").pipe(withRandom)
     const row = { id, workspace_id: workspaceId, type: "drift_check" as const, created_at: yield* now }
     yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
     return id
@@ -237,7 +236,7 @@ const make = Effect.gen(function* () {
         only === undefined ? "No Capsule is stale." : "None of the named Capsules of this Workspace is stale."
       )
     }
-    const id = yield* newId(RunGroupId, "rgrp").pipe(provideCaptured(random))
+    const id = yield* newId(RunGroupId, "rgrp").pipe(withRandom)
     const { actor, actorKey } = context
     const started_by = encodeStarter({ actor, actorKey })
     const row = { id, workspace_id: workspaceId, type: "update" as const, created_at: yield* now, started_by }

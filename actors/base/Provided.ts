@@ -1,0 +1,76 @@
+import { Context, Effect, Scope, Tracer } from "effect"
+
+/** What belongs to the building of a layer, and not to what runs later. */
+const ofBuilding: ReadonlyArray<string> = [Scope.Scope.key, Tracer.ParentSpan.key]
+
+type Provide<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E>
+
+/** Provides the services of the layer that is being built. What belongs to a call stays the caller's. */
+const provideLayer = <R>() =>
+  Effect.map(Effect.context<R>(), (layer): Provide<R> => {
+    const kept = Array.from(layer.mapUnsafe).filter(([key]) => !ofBuilding.includes(key))
+    const services: Context.Context<R> = Context.makeUnsafe(new Map(kept))
+    return (effect) => Effect.updateContext(effect, (caller: Context.Context<never>) => Context.merge(caller, services))
+  })
+
+/**
+ * The function with the services that it needs, which are inferred from it: those of the layer that is being built. What belongs to
+ * a call stays the caller's: its transaction, its admission and its span.
+ */
+export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
+  call: (...args: Args) => Effect.Effect<A, E, R>
+): Effect.Effect<(...args: Args) => Effect.Effect<A, E>, never, R> =>
+  Effect.map(
+    provideLayer<R>(),
+    (provide) =>
+      (...args: Args) =>
+        provide(call(...args))
+  )
+
+/** The members of a service, where effects and methods may need services. */
+export type Members<Shape, Needs> = {
+  readonly [Name in keyof Needs]: Name extends keyof Shape
+    ? Shape[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
+      ? (...args: Args) => Effect.Effect<A, E, Needs[Name]>
+      : Shape[Name] extends Effect.Effect<infer A, infer E>
+        ? Effect.Effect<A, E, Needs[Name]>
+        : Shape[Name]
+    : never
+}
+
+type Named<Shape> = { readonly [Name in keyof Shape]: unknown }
+
+/** What the effects and methods of a service need together. */
+type AllNeeds<Shape, Needs extends Named<Shape>> = {
+  readonly [Name in keyof Shape]: Shape[Name] extends
+    | Effect.Effect<unknown, unknown>
+    | ((...args: never) => Effect.Effect<unknown, unknown>)
+    ? Needs[Name]
+    : never
+}[keyof Shape]
+
+const isFunction = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
+  typeof member === "function" && !Effect.isEffect(member)
+
+/** `Members` has made sure of what the effect needs. */
+const isEffect = <R>(result: unknown): result is Effect.Effect<unknown, unknown, R> => Effect.isEffect(result)
+
+const isService = <Shape extends object>(members: object, service: object): service is Shape =>
+  Object.keys(members).every((name) => name in service)
+
+/** `provided` for all effects and methods of a service. */
+export const providedService = <I, Shape extends object, Needs extends Named<Shape>>(
+  _key: Context.Key<I, Shape>,
+  members: Members<Shape, Needs>
+): Effect.Effect<Shape, never, AllNeeds<Shape, Needs>> =>
+  Effect.map(provideLayer<AllNeeds<Shape, Needs>>(), (provide) => {
+    const perhaps = (result: unknown) => (isEffect<AllNeeds<Shape, Needs>>(result) ? provide(result) : result)
+    const service: object = Object.fromEntries(
+      Object.entries<unknown>(members).map(([name, member]) => [
+        name,
+        isFunction(member) ? (...args: ReadonlyArray<unknown>) => perhaps(member(...args)) : perhaps(member)
+      ])
+    )
+    if (isService<Shape>(members, service)) return service
+    throw new Error("A member of the service is missing")
+  })
