@@ -3,7 +3,6 @@ import type {
   PublicKeyCredentialRequestOptionsJSON
 } from "@simplewebauthn/server"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
@@ -28,7 +27,7 @@ import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /**
  * The session of the person who adds a passkey or confirms their identity with a passkey; only this session may use the
@@ -121,7 +120,6 @@ const make = Effect.gen(function* () {
   const notices = yield* AccountNotices
   const users = yield* Users
   const sessions = yield* Sessions
-  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const columns = sql.literal(
     `id, name, backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt"`
@@ -155,7 +153,7 @@ const make = Effect.gen(function* () {
       notices.write(subject, "passkey_added", name)
     )
     return yield* transaction(sql)(added)
-  }, provideCaptured(services))
+  })
 
   /** `asked` is the session to which the challenge was issued; absent during a sign-in. */
   const verify = Effect.fnUntraced(function* (
@@ -208,7 +206,7 @@ const make = Effect.gen(function* () {
     answer: PasskeyAssertion
   ) {
     yield* transaction(sql)(noteUse(yield* verify(party, answer, session)))
-  }, provideCaptured(services))
+  })
 
   const signIn = Effect.fn("Passkeys.signIn")(function* (
     party: RelyingParty,
@@ -222,9 +220,9 @@ const make = Effect.gen(function* () {
       const opened = yield* sessions.open({ subject: stored.subject, method: "passkey", ...options })
       return { ...opened, subject: stored.subject }
     }).pipe(transaction(sql))
-  }, provideCaptured(services))
+  })
 
-  return Passkeys.of({
+  return yield* providedService(Passkeys, {
     registrationOptions: Effect.fn("Passkeys.registrationOptions")(function* (party, { sessionId, subject }) {
       const user = yield* users.find(subject)
       if (Option.isNone(user)) return yield* notFound("Account")
@@ -232,7 +230,7 @@ const make = Effect.gen(function* () {
       const challenge = yield* issueChallenge(`registration:${sessionId}`, subject)
       const { displayName, email } = user.value
       return yield* creationOptions(party, { subject, email, displayName: displayName ?? undefined, known }, challenge)
-    }, provideCaptured(services)),
+    }),
     register,
     signInOptions: Effect.fn("Passkeys.signInOptions")(function* (party) {
       const challenge = yield* issueChallenge("sign_in", null)
@@ -240,7 +238,7 @@ const make = Effect.gen(function* () {
       return yield* Effect.promise(() =>
         generateAuthenticationOptions({ rpID: party.id, challenge, userVerification: "required" })
       )
-    }, provideCaptured(services)),
+    }),
     signIn,
     proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, { sessionId, subject }) {
       const challenge = yield* issueChallenge(`confirmation:${sessionId}`, subject)
@@ -254,26 +252,22 @@ const make = Effect.gen(function* () {
           allowCredentials: own.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
         })
       )
-    }, provideCaptured(services)),
+    }),
     prove,
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
-    remove: Effect.fn("Passkeys.remove")(
-      function* (context, subject, id, offered) {
-        const [removed] = yield* PasskeyRow.some(sql, "name")`DELETE FROM passkeys
+    remove: Effect.fn("Passkeys.remove")(function* (context, subject, id, offered) {
+      const [removed] = yield* PasskeyRow.some(sql, "name")`DELETE FROM passkeys
           WHERE id = ${id} AND subject = ${subject} RETURNING name`
-        if (removed === undefined) return yield* notFound("Passkey")
-        yield* notices.write(subject, "passkey_removed", removed.name)
-        yield* requireSignInMethod(subject, offered)
-        yield* audit.append({
-          workspaceId: null,
-          actor: context.actor,
-          action: "passkey.remove",
-          target: { kind: "passkey", id },
-          requestId: context.requestId
-        })
-      },
-      transaction(sql),
-      provideCaptured(services)
-    )
+      if (removed === undefined) return yield* notFound("Passkey")
+      yield* notices.write(subject, "passkey_removed", removed.name)
+      yield* requireSignInMethod(subject, offered)
+      yield* audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "passkey.remove",
+        target: { kind: "passkey", id },
+        requestId: context.requestId
+      })
+    }, transaction(sql))
   })
 })

@@ -12,7 +12,7 @@ import { TotpRow } from "./FactorRows.ts"
 import type { NoticeKind } from "./ProfileRows.ts"
 import { issueRecoveryCodes, recoveryCodesLeft, spendRecoveryCode } from "./RecoveryCodes.ts"
 import { stepOf } from "./Totp.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
@@ -86,7 +86,6 @@ const make = Effect.gen(function* () {
   const vault = yield* Vault
   const audit = yield* Audit
   const notices = yield* AccountNotices
-  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const find = Effect.fnUntraced(function* (subject: string) {
     const [row] = yield* TotpRow.rows(sql)`SELECT * FROM totp_factors WHERE subject = ${subject}`
@@ -150,38 +149,34 @@ const make = Effect.gen(function* () {
     )
   }
 
-  return SecondFactors.of({
+  return yield* providedService(SecondFactors, {
     read: Effect.fn("SecondFactors.read")(function* (subject) {
       const row = yield* find(subject)
       const active = row !== undefined && row.activated_at !== null
       return { active, recoveryCodes: active ? yield* recoveryCodesLeft(subject) : 0 }
-    }, provideCaptured(services)),
-    begin: Effect.fn("SecondFactors.begin")(
-      function* (subject) {
-        if ((yield* find(subject))?.activated_at != null) {
-          return yield* failedPrecondition("A second factor is active. Remove it before you set up another one.")
-        }
-        const passwords = yield* sql`SELECT subject FROM user_passwords WHERE subject = ${subject}`
-        if (passwords.length === 0) {
-          return yield* failedPrecondition("A second factor protects a password, and this account has none.")
-        }
-        const random = yield* SecureRandom.SecureRandom
-        const secret = yield* random.randomBytes(secretBytes)
-        yield* sql`DELETE FROM totp_factors WHERE subject = ${subject}`
-        yield* sql`INSERT INTO totp_factors ${TotpRow.values(sql, {
-          subject,
-          secret: yield* vault.seal(seal(subject), Redacted.make<Uint8Array>(secret)),
-          created_at: yield* now,
-          activated_at: null,
-          last_step: null,
-          failures: 0,
-          failing_since: null
-        })}`
-        return Redacted.make(base32(secret).toUpperCase())
-      },
-      transaction(sql),
-      provideCaptured(services)
-    ),
+    }),
+    begin: Effect.fn("SecondFactors.begin")(function* (subject) {
+      if ((yield* find(subject))?.activated_at != null) {
+        return yield* failedPrecondition("A second factor is active. Remove it before you set up another one.")
+      }
+      const passwords = yield* sql`SELECT subject FROM user_passwords WHERE subject = ${subject}`
+      if (passwords.length === 0) {
+        return yield* failedPrecondition("A second factor protects a password, and this account has none.")
+      }
+      const random = yield* SecureRandom.SecureRandom
+      const secret = yield* random.randomBytes(secretBytes)
+      yield* sql`DELETE FROM totp_factors WHERE subject = ${subject}`
+      yield* sql`INSERT INTO totp_factors ${TotpRow.values(sql, {
+        subject,
+        secret: yield* vault.seal(seal(subject), Redacted.make<Uint8Array>(secret)),
+        created_at: yield* now,
+        activated_at: null,
+        last_step: null,
+        failures: 0,
+        failing_since: null
+      })}`
+      return Redacted.make(base32(secret).toUpperCase())
+    }, transaction(sql)),
     activate: Effect.fn("SecondFactors.activate")(function* (context, subject, code) {
       const outcome = yield* Effect.gen(function* () {
         const row = yield* find(subject)
@@ -198,19 +193,15 @@ const make = Effect.gen(function* () {
       if (typeof outcome === "object") return outcome.codes
       yield* settle(outcome)
       return []
-    }, provideCaptured(services)),
-    renewCodes: Effect.fn("SecondFactors.renewCodes")(
-      function* (context, subject) {
-        if ((yield* find(subject))?.activated_at == null) {
-          return yield* failedPrecondition("Recovery codes stand in for a second factor, and none is active.")
-        }
-        const codes = yield* issueRecoveryCodes(subject)
-        yield* note(context, subject, "account.recovery_codes", "recovery_codes")
-        return codes
-      },
-      transaction(sql),
-      provideCaptured(services)
-    ),
+    }),
+    renewCodes: Effect.fn("SecondFactors.renewCodes")(function* (context, subject) {
+      if ((yield* find(subject))?.activated_at == null) {
+        return yield* failedPrecondition("Recovery codes stand in for a second factor, and none is active.")
+      }
+      const codes = yield* issueRecoveryCodes(subject)
+      yield* note(context, subject, "account.recovery_codes", "recovery_codes")
+      return codes
+    }, transaction(sql)),
     remove: Effect.fn("SecondFactors.remove")(
       function* (context, subject) {
         const removed = yield* sql`DELETE FROM totp_factors WHERE subject = ${subject} RETURNING activated_at`
@@ -229,6 +220,6 @@ const make = Effect.gen(function* () {
       if (outcome === "absent") return false
       yield* outcome === "missing" ? Effect.fail(missing) : settle(outcome)
       return true
-    }, provideCaptured(services))
+    })
   })
 })

@@ -24,7 +24,7 @@ import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { SetupLinkRow } from "./SetupLinkRow.ts"
 import { type User, Users } from "./Users.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 const validFor = retention.setupLink.after
 
@@ -123,7 +123,6 @@ export class SetupLinks extends Context.Service<
       const newPasskeys = yield* NewPasskeys
       const mails = yield* Mails
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       // The operator may make a link for a locked account; it works once the account is unlocked.
       const mayEnter = sql.literal(
@@ -216,7 +215,7 @@ export class SetupLinks extends Context.Service<
         const good = yield* goodLink(redemption.secret)
         const holder = good.subject === null ? yield* firstHolder(redemption) : yield* knownHolder(good.subject)
         return yield* creationOptions(party, holder, yield* issueChallenge(`setup:${good.id}`, holder.subject))
-      }, provideCaptured(services))
+      })
 
       const redeemWithPasskey = Effect.fn("SetupLinks.redeemWithPasskey")(function* (redemption: PasskeyRedemption) {
         const { answer, name, party } = redemption
@@ -226,7 +225,7 @@ export class SetupLinks extends Context.Service<
         if (holder === undefined) return yield* refusedRegistration()
         const verified = yield* newPasskeys.verify(party, name, challenge, answer)
         return yield* enter(good, redemption, { kind: "passkey", subject: holder, verified })
-      }, provideCaptured(services))
+      })
 
       const service = (redemption: Redemption): CommandContext => ({
         actor: { kind: "service" },
@@ -266,7 +265,7 @@ export class SetupLinks extends Context.Service<
         return subject
       })
 
-      return SetupLinks.of({
+      return yield* providedService(SetupLinks, {
         issueFirst: Effect.gen(function* () {
           if (yield* users.exist) return Option.none()
           return Option.some(yield* issue("first_admin", null))

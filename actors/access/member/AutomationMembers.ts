@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Member, Role } from "../../../schema/records/Workspace.ts"
@@ -12,7 +11,7 @@ import { admitMember } from "../../ledger/workspace/MembershipRow.ts"
 import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
 import { makingRefusal, roleHeld } from "./InvitationRights.ts"
 import type { MemberScope } from "./Members.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 export interface NewAutomation {
   readonly displayName: string
@@ -43,38 +42,37 @@ export class AutomationMembers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
-      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
-      return AutomationMembers.of({
-        create: Effect.fn("AutomationMembers.create")(
-          function* (context, { acting, workspaceId }, { displayName, role = "member" }) {
-            const refusal = makingRefusal(yield* roleHeld(workspaceId, acting), role)
-            if (refusal !== undefined) return yield* refusal
-            yield* refuseArchived(workspaceId)
-            const subject = yield* makeAutomation(displayName, context.actor)
-            yield* admitMember({ workspaceId, subject, role })
-            yield* audit.append({
-              workspaceId,
-              actor: context.actor,
-              action: "automation.create",
-              target: { kind: "member", id: subject },
-              data: { name: displayName, role },
-              requestId: context.requestId
-            })
-            const at = yield* now
-            return {
-              subject,
-              kind: "automation",
-              displayName,
-              role,
-              status: "active",
-              createdAt: at,
-              updatedAt: at
-            } satisfies Member
-          },
-          transaction(sql),
-          provideCaptured(services)
-        )
+      return yield* providedService(AutomationMembers, {
+        create: Effect.fn("AutomationMembers.create")(function* (
+          context,
+          { acting, workspaceId },
+          { displayName, role = "member" }
+        ) {
+          const refusal = makingRefusal(yield* roleHeld(workspaceId, acting), role)
+          if (refusal !== undefined) return yield* refusal
+          yield* refuseArchived(workspaceId)
+          const subject = yield* makeAutomation(displayName, context.actor)
+          yield* admitMember({ workspaceId, subject, role })
+          yield* audit.append({
+            workspaceId,
+            actor: context.actor,
+            action: "automation.create",
+            target: { kind: "member", id: subject },
+            data: { name: displayName, role },
+            requestId: context.requestId
+          })
+          const at = yield* now
+          return {
+            subject,
+            kind: "automation",
+            displayName,
+            role,
+            status: "active",
+            createdAt: at,
+            updatedAt: at
+          } satisfies Member
+        }, transaction(sql))
       })
     })
   )

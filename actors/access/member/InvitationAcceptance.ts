@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import type { InvitationId } from "../../../schema/records/Ids.ts"
@@ -25,7 +24,7 @@ import {
 } from "./InvitationRights.ts"
 import { InvitationRow, invitationStatus, isOpen, openedWith, toInvitation } from "./InvitationRow.ts"
 import { alreadyMember, unconfirmedMember } from "./ExistingMember.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
@@ -79,7 +78,6 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const users = yield* Users
-  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const find = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     const hash = secretHash(secret)
@@ -139,36 +137,36 @@ const make = Effect.gen(function* () {
       WHERE workspace_id = ${row.workspace_id} AND status = 'pending' AND (subject = ${subject} OR email = ${address})`
   })
 
-  const admit = Effect.fn("InvitationAcceptance.admit")(
-    function* (context: CommandContext, subject: string, row: InvitationRow) {
-      yield* requireAddressee(row, subject)
-      yield* requireGrantable(row)
-      yield* requireNewcomer(row, subject)
-      const accepted = yield* claim(row, subject)
-      if (row.workspace_id !== null && row.role !== null) {
-        yield* admitMember({ workspaceId: row.workspace_id, subject, role: row.role })
-        yield* endOthers(row, subject)
-      }
-      yield* audit.append({
-        workspaceId: row.workspace_id,
-        actor: context.actor,
-        action: "invitation.accept",
-        target: { kind: "member", id: subject },
-        data: { invitation: row.id, ...(row.role === null ? {} : { role: row.role }) },
-        requestId: context.requestId
-      })
-      return accepted
-    },
-    transaction(sql),
-    provideCaptured(services)
-  )
+  const admit = Effect.fn("InvitationAcceptance.admit")(function* (
+    context: CommandContext,
+    subject: string,
+    row: InvitationRow
+  ) {
+    yield* requireAddressee(row, subject)
+    yield* requireGrantable(row)
+    yield* requireNewcomer(row, subject)
+    const accepted = yield* claim(row, subject)
+    if (row.workspace_id !== null && row.role !== null) {
+      yield* admitMember({ workspaceId: row.workspace_id, subject, role: row.role })
+      yield* endOthers(row, subject)
+    }
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: context.actor,
+      action: "invitation.accept",
+      target: { kind: "member", id: subject },
+      data: { invitation: row.id, ...(row.role === null ? {} : { role: row.role }) },
+      requestId: context.requestId
+    })
+    return accepted
+  }, transaction(sql))
 
   const pending = Effect.fn("InvitationAcceptance.pending")(function* (secret: Redacted.Redacted) {
     const row = yield* find(secret)
     return invitationStatus(row, yield* now) === "pending" ? row : yield* refusedInvitation()
   })
 
-  return InvitationAcceptance.of({
+  return yield* providedService(InvitationAcceptance, {
     admit,
     pending,
     accept: Effect.fn("InvitationAcceptance.accept")(function* (context, subject, secret) {

@@ -1,5 +1,4 @@
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { InvitationId, Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -22,7 +21,7 @@ import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
 import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from "./InvitationRow.ts"
 import { invitationRefusal, type Inviter, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./ExistingMember.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The destination and the inviter. */
 export interface InvitationScope {
@@ -113,7 +112,6 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const mails = yield* Mails
   const cursors = yield* Cursors
-  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const note = (context: CommandContext, row: InvitationRow, action: string) =>
     audit.append({
@@ -200,49 +198,49 @@ const make = Effect.gen(function* () {
     return queued ? secretHash(secret) : undefined
   })
 
-  const create = Effect.fn("Invitations.create")(
-    function* (context: CommandContext, scope: InvitationScope, request: NewInvitation) {
-      const { email, subject } = yield* addressee(request)
-      const role = yield* offered(scope, request, email === null && subject === null)
-      const { createdAt, expiresAt } = yield* period(request.expiresAt)
-      if (scope.workspaceId !== undefined) yield* refuseMember(scope.workspaceId, { email, subject })
-      const sender = senderOf(scope)
-      if (email !== null && sender !== undefined) yield* mails.admit(sender)
-      const secret = yield* mintSecret("invitation")
-      const id = yield* newId(InvitationId, "inv")
-      const row: InvitationRow = {
-        id,
-        secret_hash: secretHash(secret),
-        workspace_id: scope.workspaceId ?? null,
-        role,
-        email,
-        subject,
-        stand_in: subject ?? derivedId(Subject, "usr", id, "invited"),
-        proof: proofOf(scope, email),
-        invited_by: scope.acting === "operator" ? null : Subject.make(scope.acting.subject),
-        status: "pending",
-        accepted_by: null,
-        created_at: createdAt,
-        expires_at: expiresAt,
-        ended_at: null,
-        mailed_hash: null
-      }
-      yield* endEarlier(row)
-      yield* purge
-      const mailed = yield* mail(row, sender)
-      yield* sql`INSERT INTO invitations ${InvitationRow.values(sql, { ...row, mailed_hash: mailed ?? null })}`
-      yield* note(context, row, "invitation.create")
-      const issued: IssuedInvitation = {
-        invitation: toInvitation(row, createdAt),
-        member: role === null || isOpen(row) ? undefined : toInvitedMember(row, role),
-        secret,
-        mailed: mailed !== undefined
-      }
-      return issued
-    },
-    transaction(sql),
-    provideCaptured(services)
-  )
+  const create = Effect.fn("Invitations.create")(function* (
+    context: CommandContext,
+    scope: InvitationScope,
+    request: NewInvitation
+  ) {
+    const { email, subject } = yield* addressee(request)
+    const role = yield* offered(scope, request, email === null && subject === null)
+    const { createdAt, expiresAt } = yield* period(request.expiresAt)
+    if (scope.workspaceId !== undefined) yield* refuseMember(scope.workspaceId, { email, subject })
+    const sender = senderOf(scope)
+    if (email !== null && sender !== undefined) yield* mails.admit(sender)
+    const secret = yield* mintSecret("invitation")
+    const id = yield* newId(InvitationId, "inv")
+    const row: InvitationRow = {
+      id,
+      secret_hash: secretHash(secret),
+      workspace_id: scope.workspaceId ?? null,
+      role,
+      email,
+      subject,
+      stand_in: subject ?? derivedId(Subject, "usr", id, "invited"),
+      proof: proofOf(scope, email),
+      invited_by: scope.acting === "operator" ? null : Subject.make(scope.acting.subject),
+      status: "pending",
+      accepted_by: null,
+      created_at: createdAt,
+      expires_at: expiresAt,
+      ended_at: null,
+      mailed_hash: null
+    }
+    yield* endEarlier(row)
+    yield* purge
+    const mailed = yield* mail(row, sender)
+    yield* sql`INSERT INTO invitations ${InvitationRow.values(sql, { ...row, mailed_hash: mailed ?? null })}`
+    yield* note(context, row, "invitation.create")
+    const issued: IssuedInvitation = {
+      invitation: toInvitation(row, createdAt),
+      member: role === null || isOpen(row) ? undefined : toInvitedMember(row, role),
+      secret,
+      mailed: mailed !== undefined
+    }
+    return issued
+  }, transaction(sql))
 
   const findPending = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     const hash = secretHash(secret)
@@ -265,7 +263,7 @@ const make = Effect.gen(function* () {
     return toInvitation(ended, at)
   })
 
-  return Invitations.of({
+  return yield* providedService(Invitations, {
     create,
     inspect: Effect.fn("Invitations.inspect")(function* (secret) {
       const row = yield* findPending(secret)
@@ -287,17 +285,13 @@ const make = Effect.gen(function* () {
     decline: Effect.fn("Invitations.decline")(function* (context, secret) {
       return yield* end(context, yield* findPending(secret), "declined")
     }, transaction(sql)),
-    revoke: Effect.fn("Invitations.revoke")(
-      function* (context, { acting, workspaceId }, id) {
-        const refusal = invitationRefusal(yield* roleHeld(workspaceId, acting), "viewer", false)
-        if (refusal !== undefined) return yield* refusal
-        const [row] = yield* InvitationRow.rows(sql)`SELECT * FROM invitations
+    revoke: Effect.fn("Invitations.revoke")(function* (context, { acting, workspaceId }, id) {
+      const refusal = invitationRefusal(yield* roleHeld(workspaceId, acting), "viewer", false)
+      if (refusal !== undefined) return yield* refusal
+      const [row] = yield* InvitationRow.rows(sql)`SELECT * FROM invitations
           WHERE id = ${id} AND workspace_id = ${workspaceId}`
-        return row === undefined ? yield* notFound("Invitation") : yield* end(context, row, "revoked")
-      },
-      transaction(sql),
-      provideCaptured(services)
-    ),
+      return row === undefined ? yield* notFound("Invitation") : yield* end(context, row, "revoked")
+    }, transaction(sql)),
     list: Effect.fn("Invitations.list")(function* (workspaceId, subject, page) {
       const binding: CursorBinding = { route: "workspaces.invitations", subject, filter: [workspaceId] }
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)

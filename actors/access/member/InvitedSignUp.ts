@@ -1,6 +1,5 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
 import { Context, Effect, Layer, type Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
@@ -21,7 +20,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId } from "../../base/Identity.ts"
 import { InvitationAcceptance } from "./InvitationAcceptance.ts"
 import type { InvitationRow } from "./InvitationRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
@@ -60,7 +59,6 @@ export class InvitedSignUp extends Context.Service<
       const sessions = yield* Sessions
       const newPasskeys = yield* NewPasskeys
       const acceptance = yield* InvitationAcceptance
-      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
@@ -92,7 +90,7 @@ export class InvitedSignUp extends Context.Service<
         return { ...opened, subject }
       }, transaction(sql))
 
-      return InvitedSignUp.of({
+      return yield* providedService(InvitedSignUp, {
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
           // Done before the address is checked, so that a refusal takes as long as a success.
@@ -106,7 +104,7 @@ export class InvitedSignUp extends Context.Service<
           const { displayName } = redemption
           const challenge = yield* issueChallenge(`setup:${row.id}`, subject)
           return yield* creationOptions(party, { subject, email, displayName, known: [] }, challenge)
-        }, provideCaptured(services)),
+        }),
         withPasskey: Effect.fn("InvitedSignUp.withPasskey")(function* (redemption) {
           const { answer, name, party } = redemption
           const row = yield* goodLink(redemption.secret)
@@ -115,7 +113,7 @@ export class InvitedSignUp extends Context.Service<
           if (subject === undefined) return yield* refusedRegistration()
           const verified = yield* newPasskeys.verify(party, name, challenge, answer)
           return yield* enter(row, redemption, { kind: "passkey", subject, verified })
-        }, provideCaptured(services))
+        })
       })
     })
   )

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { InvitationId, Subject } from "../../../schema/records/Ids.ts"
@@ -8,7 +7,6 @@ import { type OpenSession, Sessions } from "../account/Sessions.ts"
 import { UpstreamIdentities, type UpstreamIdentity } from "../account/UpstreamIdentities.ts"
 import { refusedFor, type UpstreamReason, type UpstreamRefused } from "../account/UpstreamRefusal.ts"
 import { Users } from "../account/Users.ts"
-import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { InvitationAcceptance } from "./InvitationAcceptance.ts"
@@ -16,7 +14,7 @@ import type { InvitationRow } from "./InvitationRow.ts"
 import { isAdmitted, provision } from "./Provisioning.ts"
 import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** An invitation, and what holding its link proves about its address. */
 export interface OpenedInvitation {
@@ -86,7 +84,6 @@ const make = Effect.gen(function* () {
   const identities = yield* UpstreamIdentities
   const acceptance = yield* InvitationAcceptance
   const inForce = yield* ProvisioningRules
-  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom, Audit)
 
   /**
    * The only thing it reveals about an account is that the address, though verified by the provider, is not enough to open it.
@@ -136,32 +133,28 @@ const make = Effect.gen(function* () {
     return subject
   })
 
-  const enter = Effect.fn("UpstreamArrivals.enter")(
-    function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
-      const { invitation, link, replaces, requestId, trust, userAgent } = arrival
-      const { rules } = inForce
-      const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
-      const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
-      // Whoever took over a session must not add a way to sign in after the session was closed.
-      if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)
-      const known = yield* identities.resolve(identity, { linkSubject: link?.subject, requestId })
-      const joined = Option.isNone(known) && invitation !== undefined
-      const newcomer = Effect.gen(function* () {
-        // The first account operates the installation and is created through the operator's link.
-        if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
-        if (invitation !== undefined) return yield* join(identity, invitation, requestId)
-        return rules !== undefined && isAdmitted(rules, claims)
-          ? yield* createAccount(identity, undefined, requestId)
-          : yield* refusedFor(yield* whyNobody(identity, trust))
-      })
-      const subject = Option.isSome(known) ? known.value : yield* newcomer
-      if (rules !== undefined) yield* provision(subject, rules, claims, requestId)
-      const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
-      return { ...opened, subject, joined }
-    },
-    transaction(sql),
-    provideCaptured(services)
-  )
+  const enter = Effect.fn("UpstreamArrivals.enter")(function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
+    const { invitation, link, replaces, requestId, trust, userAgent } = arrival
+    const { rules } = inForce
+    const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
+    const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
+    // Whoever took over a session must not add a way to sign in after the session was closed.
+    if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)
+    const known = yield* identities.resolve(identity, { linkSubject: link?.subject, requestId })
+    const joined = Option.isNone(known) && invitation !== undefined
+    const newcomer = Effect.gen(function* () {
+      // The first account operates the installation and is created through the operator's link.
+      if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
+      if (invitation !== undefined) return yield* join(identity, invitation, requestId)
+      return rules !== undefined && isAdmitted(rules, claims)
+        ? yield* createAccount(identity, undefined, requestId)
+        : yield* refusedFor(yield* whyNobody(identity, trust))
+    })
+    const subject = Option.isSome(known) ? known.value : yield* newcomer
+    if (rules !== undefined) yield* provision(subject, rules, claims, requestId)
+    const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
+    return { ...opened, subject, joined }
+  }, transaction(sql))
 
-  return UpstreamArrivals.of({ enter })
+  return yield* providedService(UpstreamArrivals, { enter })
 })

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { AuditActor, AuditEvent } from "../../../schema/records/AuditEvent.ts"
@@ -7,7 +6,7 @@ import { AuditEventId, type CapsuleId, RunId, WorkspaceId } from "../../../schem
 import type { Timestamp } from "../../../schema/records/Primitives.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../Provided.ts"
 import type { Page, PageRequest } from "../paging/RowPages.ts"
 import { beginChains } from "./AuditBeginning.ts"
 import { appendAudit, type AuditEntry } from "./AuditEntry.ts"
@@ -69,11 +68,10 @@ export class Audit extends Context.Service<
       const cursors = yield* Cursors
       const key = yield* AuditKeys
       const sql = yield* SqlClient.SqlClient
-      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       yield* beginChains(key)
 
-      const append = (entry: AuditEntry) => provideCaptured(appendAudit(key, entry), services)
+      const append = (entry: AuditEntry) => appendAudit(key, entry)
 
       const list = Effect.fn("Audit.list")(function* (
         workspaceId: WorkspaceId,
@@ -119,7 +117,7 @@ export class Audit extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      return Audit.of({ append, list, names })
+      return yield* providedService(Audit, { append, list, names })
     })
   ).pipe(Layer.provide(AuditKeys.layer))
 }

@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
-import { Aead, Kdf, SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { WrappedDataKey } from "../../../schema/api/SealedBackup.ts"
@@ -10,7 +10,7 @@ import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./Mast
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultOpenFailed } from "./VaultErrors.ts"
 import { DataKeyRow } from "./DataKeyRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { provided } from "../Provided.ts"
 import { createHmac, createSecretKey } from "node:crypto"
 import { rowShape } from "../database/Table.ts"
 
@@ -47,7 +47,7 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
-  const services = yield* captureServices(Aead.Aead, Kdf.Kdf, SecureRandom.SecureRandom)
+  const random = yield* SecureRandom.SecureRandom
   const active = new Map<string, { readonly key: DataKey; readonly row: Row }>()
   const known = new Map<string, DataKey>()
   const wrappingKeys = new Map<string, Redacted.Redacted<Uint8Array>>()
@@ -61,21 +61,25 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  const unwrap = Effect.fnUntraced(function* (row: Row) {
-    const { keys } = yield* Ref.get(keyring)
-    const master = keys.find((key) => key.id === row.master_key_id)
-    if (master === undefined) return yield* VaultOpenFailed.anywhere()
-    const secret = yield* openBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), row.wrapped_key)
-    return { id: row.id, secret: Redacted.make(secret) } satisfies DataKey
-  })
+  const unwrap = yield* provided(
+    Effect.fnUntraced(function* (row: Row) {
+      const { keys } = yield* Ref.get(keyring)
+      const master = keys.find((key) => key.id === row.master_key_id)
+      if (master === undefined) return yield* VaultOpenFailed.anywhere()
+      const secret = yield* openBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), row.wrapped_key)
+      return { id: row.id, secret: Redacted.make(secret) } satisfies DataKey
+    })
+  )
 
-  const wrap = Effect.fnUntraced(function* (
-    row: Pick<Row, "id" | "record_kind" | "workspace_id">,
-    secret: Redacted.Redacted<Uint8Array>,
-    master: MasterKey
-  ) {
-    return yield* sealBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), Redacted.value(secret))
-  })
+  const wrap = yield* provided(
+    Effect.fnUntraced(function* (
+      row: Pick<Row, "id" | "record_kind" | "workspace_id">,
+      secret: Redacted.Redacted<Uint8Array>,
+      master: MasterKey
+    ) {
+      return yield* sealBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), Redacted.value(secret))
+    })
+  )
 
   const findActive = SqlSchema.findAll({
     Request: Schema.Struct({ kind: Schema.String, workspaceId: Schema.String }),
@@ -102,7 +106,6 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
 
   // The check for an intervening rotation runs while this transaction excludes other writers.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
-    const random = yield* SecureRandom.SecureRandom
     const { active: master } = yield* Ref.get(keyring)
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
     const id = `dk_${Hex.encode(yield* random.randomBytes(12))}`
@@ -141,12 +144,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
           : yield* create(kind, workspaceId)
       yield* remember(entry)
       return entry.key
-    }).pipe(
-      sql.withTransaction,
-      Effect.retry({ while: (error) => error._tag === "RotationBetween" }),
-      Effect.orDie,
-      provideCaptured(services)
-    )
+    }).pipe(sql.withTransaction, Effect.retry({ while: (error) => error._tag === "RotationBetween" }), Effect.orDie)
   })
 
   const forOpening = Effect.fnUntraced(function* (id: string) {
@@ -154,7 +152,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     if (cached !== undefined) return cached
     const [row] = yield* findById(id).pipe(Effect.orDie)
     if (row === undefined) return yield* VaultOpenFailed.anywhere()
-    const key = yield* unwrap(row).pipe(provideCaptured(services))
+    const key = yield* unwrap(row)
     yield* sql.afterCommit(Effect.sync(() => void known.set(id, key)))
     return key
   })
@@ -174,7 +172,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
       { discard: true }
     )
     return rows.length
-  }).pipe(sql.withTransaction, Effect.orDie, provideCaptured(services))
+  }).pipe(sql.withTransaction, Effect.orDie)
 
   /** Moves every data key under the active master key, in short transactions; returns how many it changed. */
   const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
@@ -208,7 +206,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         master_key_id: key.masterKeyId,
         wrapped_key: key.wrappedKey,
         created_at: key.createdAt
-      }).pipe(provideCaptured(services))
+      })
     })
   })
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto"
-import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Ref, Semaphore } from "effect"
-import { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
+import type { FileSystem, Path } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Ref, Semaphore } from "effect"
+import type { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
 import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import type { WrappedDataKey } from "../../../schema/api/SealedBackup.ts"
@@ -12,7 +13,7 @@ import { identity, openBytes, sealBytes, type SealContext, valueIdentity } from 
 import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { provided } from "../Provided.ts"
 
 /** The outcome of a rotation. `resumed` if it finished an earlier rotation instead of starting with a new key. */
 export interface Rotation {
@@ -127,16 +128,6 @@ export class Vault extends Context.Service<
 const make = Effect.gen(function* () {
   const { masterKey: source } = yield* VaultSettings
   const sql = yield* SqlClient.SqlClient
-  const services = yield* captureServices(
-    FileSystem.FileSystem,
-    Path.Path,
-    SqlClient.SqlClient,
-    Aead.Aead,
-    Digest.Digest,
-    Kdf.Kdf,
-    SecureRandom.SecureRandom
-  )
-
   const inUse = (yield* masterKeysInUse).map(({ id }) => id)
   const loaded = yield* loadWholeKeyring(source, inUse)
   const keyring = yield* Ref.make(loaded)
@@ -145,19 +136,22 @@ const make = Effect.gen(function* () {
 
   // The digests depend on a data key, not on the master key, so that cursors and guards survive a rotation.
   const digestRoot = yield* dataKeys.forSealing(digestRootKind, "", { ageless: true })
+  const digestOf = yield* provided(digestFor)
   const digests = new Map<string, (text: string) => string>()
   const mac = (purpose: string, text: string) =>
     Effect.suspend(() => {
       const known = digests.get(purpose)
       if (known !== undefined) return Effect.succeed(known(text))
-      return Effect.map(provideCaptured(digestFor(digestRoot, purpose), services), (digest) => {
+      return Effect.map(digestOf(digestRoot, purpose), (digest) => {
         digests.set(purpose, digest)
         return digest(text)
       })
     })
 
-  const openHere = (context: SealContext, envelope: string) =>
-    provideCaptured(openEnvelope(dataKeys, context, envelope), services)
+  const openWith = yield* provided(openEnvelope)
+  const openHere = (context: SealContext, envelope: string) => openWith(dataKeys, context, envelope)
+  const longNow = yield* provided(storedLong)
+  const sealLong = yield* provided(sealParts)
 
   /** The place is logged, but the cause is not: it is the same for every caller. */
   const logFault = (context: SealContext) =>
@@ -173,7 +167,7 @@ const make = Effect.gen(function* () {
     while (partsKeyOf(envelope) !== undefined) {
       const opened = yield* Effect.option(openHere(context, envelope))
       if (Option.isSome(opened)) return opened
-      const present = yield* provideCaptured(storedLong(context), services)
+      const present = yield* longNow(context)
       if (present === null) return Option.none()
       if (present === envelope) {
         yield* logFault(context)
@@ -184,9 +178,12 @@ const make = Effect.gen(function* () {
     return Option.some(yield* open(context, envelope))
   })
 
-  const sealWhole = Effect.fnUntraced(function* (key: DataKey, context: SealContext, bytes: Uint8Array) {
-    return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
-  })
+  const sealWhole = yield* provided(
+    Effect.fnUntraced(function* (key: DataKey, context: SealContext, bytes: Uint8Array) {
+      return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
+    })
+  )
+  const masterKeysNow = yield* provided(() => masterKeysInUse)
 
   const startKey = Effect.fnUntraced(function* (file: string) {
     const { keys } = yield* Ref.get(keyring)
@@ -214,8 +211,8 @@ const make = Effect.gen(function* () {
     return keys.filter((key) => key.id !== active.id).map((key) => key.id)
   })
 
-  const rotateMasterKey = Effect.fn("Vault.rotateMasterKey")(
-    function* (options?: { readonly forgetRetired: boolean }) {
+  const rotateMasterKey = yield* provided(
+    Effect.fn("Vault.rotateMasterKey")(function* (options?: { readonly forgetRetired: boolean }) {
       const before = yield* Ref.get(keyring)
       const pending = (yield* masterKeysInUse).some(({ id }) => id !== before.active.id)
       if (!pending) {
@@ -230,9 +227,7 @@ const make = Effect.gen(function* () {
       const forgotten = options?.forgetRetired === true && source.kind === "file" ? yield* forget(source.file) : []
       const { active } = yield* Ref.get(keyring)
       return { activeKeyId: active.id, rewrapped, resumed: pending, forgotten } satisfies Rotation
-    },
-    provideCaptured(services),
-    rotating.withPermit
+    }, rotating.withPermit)
   )
 
   return Vault.of({
@@ -240,9 +235,9 @@ const make = Effect.gen(function* () {
       const value = Redacted.value<string | Uint8Array>(plain)
       const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
-      if (isLong(context, bytes)) return yield* sealParts(key, context, bytes)
+      if (isLong(context, bytes)) return yield* sealLong(key, context, bytes)
       return yield* sealWhole(key, context, bytes)
-    }, provideCaptured(services)),
+    }),
     open,
     openStored,
     openText: Effect.fnUntraced(function* (context, envelope) {
@@ -254,7 +249,7 @@ const make = Effect.gen(function* () {
       if (keyId === undefined) return envelope
       const bytes = Redacted.value(yield* open(context, envelope))
       return yield* sealWhole(yield* dataKeys.forOpening(keyId), context, bytes)
-    }, provideCaptured(services)),
+    }),
     foreign: Effect.fn("Vault.foreign")(function* (keys) {
       const { keys: available } = yield* Ref.get(keyring)
       const keyIds = [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter(
@@ -264,7 +259,7 @@ const make = Effect.gen(function* () {
         return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
       const foreignKeys = dataKeys.ofFile(keys)
       // A damaged file is not an integrity fault of this installation, so nothing is logged.
-      return (context, envelope) => provideCaptured(openEnvelope(foreignKeys, context, envelope), services)
+      return (context, envelope) => openWith(foreignKeys, context, envelope)
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
     mac,
@@ -279,7 +274,7 @@ const make = Effect.gen(function* () {
       return {
         active: active.id,
         decryptOnly: keys.filter((key) => key.id !== active.id).map((key) => key.id),
-        inUse: yield* masterKeysInUse.pipe(provideCaptured(services))
+        inUse: yield* masterKeysNow()
       }
     })
   })

@@ -1,5 +1,4 @@
 import { Context, Effect, type Exit, Layer, Redacted, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { readLongParts } from "../../../runner/execution/StateContents.ts"
 import { inputSecrets } from "../../../runner/execution/RunSession.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
@@ -25,7 +24,7 @@ import { type ReadableState, readableState } from "./AdoptableState.ts"
 import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { moduleMismatch } from "./ModuleMismatch.ts"
 import { stateConflicts } from "./StateConflicts.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** A state that may become a Capsule's first one. */
 export interface AdoptedState {
@@ -105,7 +104,6 @@ export class StateAdoption extends Context.Service<
       const generated = yield* GeneratedSecrets
       const killPoint = yield* KillPoint
       const elsewhere = yield* ManagedElsewhere
-      const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere)
 
       const requireOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { actor }: CommandContext) {
         const role = actor.subject === undefined ? undefined : yield* memberships.role(actor.subject, workspaceId)
@@ -177,8 +175,7 @@ export class StateAdoption extends Context.Service<
             secrets
           } satisfies AdoptedState)
         },
-        Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
-        provideCaptured(services)
+        Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)])))
       )
 
       const withReading = <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) =>
@@ -241,7 +238,7 @@ export class StateAdoption extends Context.Service<
         yield* killPoint("install.adopting")
       })
 
-      return StateAdoption.of({ requireOwner, adoptable, withReading, commit })
+      return yield* providedService(StateAdoption, { requireOwner, adoptable, withReading, commit })
     })
   ).pipe(Layer.provideMerge(ManagedElsewhere.layer))
 }

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../../runner/execution/StateFit.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
@@ -12,12 +11,12 @@ import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { toStateUpload } from "../../ledger/state/StateUploadRow.ts"
 import { StateUploads } from "../../ledger/state/StateUploads.ts"
-import { Vault } from "../../base/vault/Vault.ts"
+import type { Vault } from "../../base/vault/Vault.ts"
 import { readableState } from "./AdoptableState.ts"
 import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The upload: a state, and what a backup records about it. */
 interface Given {
@@ -56,7 +55,6 @@ export class StateReceipt extends Context.Service<
       const operator = yield* OperatorConfigs
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere, Vault)
 
       /** If a profile chooses the tool, the plan checks the state against that tool. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
@@ -133,9 +131,9 @@ export class StateReceipt extends Context.Service<
         })
         yield* killPoint("state_upload.stored")
         return received
-      }, provideCaptured(services))
+      })
 
-      return StateReceipt.of({
+      return yield* providedService(StateReceipt, {
         receive: Effect.fn("StateReceipt.receive")((context, workspaceId, state, idempotency) =>
           keep(context, workspaceId, Effect.succeed({ state }), { idempotency, route: "stateUploads.create" })
         ),

@@ -1,5 +1,4 @@
 import { Context, DateTime, Effect, Layer, type Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { tarGz } from "../../../runner/snapshot/PlainArchive.ts"
 import type { ExportRequest } from "../../../schema/api/ExportsApi.ts"
@@ -14,14 +13,12 @@ import type { CommandContext } from "../../Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { StoredCommits } from "../../inputs/git/StoredCommits.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
-import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
-import { Vault } from "../../base/vault/Vault.ts"
 import { ExportContentsOf, type ExportSubject } from "./ExportContents.ts"
 import { ExportFiles } from "./ExportFiles.ts"
 import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The person, the session and the Capsule of an export. */
 export interface Exporting {
@@ -64,7 +61,6 @@ const make = Effect.gen(function* () {
   const files = yield* ExportFiles
   const audit = yield* Audit
   const killPoint = yield* KillPoint
-  const services = yield* captureServices(RunLedger, SecureRandom.SecureRandom, Vault)
 
   /** The Capsule's current position, provided that nothing is changing it. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
@@ -82,7 +78,7 @@ const make = Effect.gen(function* () {
       )
     }
     return { capsule, state, snapshot } satisfies ExportSubject
-  }, provideCaptured(services))
+  })
 
   /** A commit that is lost or damaged is fetched again, with the authority of the person exporting. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
@@ -152,7 +148,7 @@ const make = Effect.gen(function* () {
         expiresAt: DateTime.formatIso(DateTime.makeUnsafe(expires)),
         inputsToSupply: inputs.toSupply.map(({ name }) => name)
       })
-    }).pipe(transaction(sql), provideCaptured(services))
+    }).pipe(transaction(sql))
     yield* killPoint("export.granted")
     return granted
   })
@@ -171,7 +167,7 @@ const make = Effect.gen(function* () {
       const id = yield* checkLink({ session, capsuleId, stateVersionId: subject.state.id }, link)
       if (yield* isUsed(capsuleId, id)) return yield* linkUsed
       return { id, subject }
-    }).pipe(provideCaptured(services))
+    })
     const { subject } = yield* checked
     yield* heal(by, subject)
     const read = yield* contents.read(subject)
@@ -188,5 +184,5 @@ const make = Effect.gen(function* () {
     }
   })
 
-  return CapsuleExports.of({ grant, download })
+  return yield* providedService(CapsuleExports, { grant, download })
 })

@@ -4,13 +4,11 @@ import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts
 import type { PlanPurpose, RunTrigger, RunType } from "../../../schema/records/Run.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { recordAuthors } from "../../access/approval/PlanAuthors.ts"
-import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
-import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { now } from "../../base/Identity.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
-import { preempt, RunCancels } from "../../ledger/run/RunCancels.ts"
+import { preempt } from "../../ledger/run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
@@ -31,10 +29,9 @@ import { ConfigSuccession } from "../../ledger/configuration/ConfigSuccession.ts
 import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccession.ts"
 import { applyObstacle } from "../../ledger/capsule/ApplyObstacle.ts"
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
-import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** A Run to be created for a Capsule under its current authority. */
 export interface CapsuleRunRequest {
@@ -88,19 +85,11 @@ export class CapsuleRuns extends Context.Service<
       const queue = yield* RunQueue
       const admission = yield* RunAdmission
       const lifecycle = yield* RunLifecycle
-      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
       const approvals = yield* Approvals
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
       const succession = yield* ConfigSuccession
-      const connections = yield* captureServices(
-        ConnectionStore,
-        ConnectionUses,
-        InstallConfigStore,
-        SqlClient.SqlClient
-      )
-      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       /** Whoever starts a Run, and the code that it executes. */
       const startOf = Effect.fnUntraced(function* (
@@ -113,7 +102,7 @@ export class CapsuleRuns extends Context.Service<
         const source = yield* store.find(capsule.source_id)
         const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
         return { starter: starterOf(run, capsule), source, site: yield* capsuleSite(capsule, source, snapshot) }
-      }, provideCaptured(connections))
+      })
 
       /**
        * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
@@ -128,7 +117,7 @@ export class CapsuleRuns extends Context.Service<
         const start = bound.length === 0 ? undefined : yield* startOf(capsule, request, snapshotId)
         if (start === undefined) return
         const ids = bound.map(({ connection_id }) => connection_id)
-        yield* checkUses(ids, start.starter, start.site).pipe(provideCaptured(connections))
+        yield* checkUses(ids, start.starter, start.site)
       })
 
       /** Whoever starts a Run must be allowed to open its private data for this ref. An apply does what was approved. */
@@ -140,9 +129,7 @@ export class CapsuleRuns extends Context.Service<
         const start = yield* startOf(capsule, request, snapshotId)
         if (start === undefined) return
         const isInstall = request.coordinator?.kind === "install_plan"
-        yield* openForRef({ ...start, capsule, configId: capsule.install_config_id, isInstall }).pipe(
-          provideCaptured(connections)
-        )
+        yield* openForRef({ ...start, capsule, configId: capsule.install_config_id, isInstall })
       })
 
       const alive = (capsule: GuardedCapsuleRow) =>
@@ -176,7 +163,7 @@ export class CapsuleRuns extends Context.Service<
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
           yield* preempt(run.id)
         }
-      }, provideCaptured(stopping))
+      })
 
       const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
         request.type === "plan" && request.trigger === "user"
@@ -233,7 +220,7 @@ export class CapsuleRuns extends Context.Service<
         })
         if (type !== "drift_check") {
           const { createdBy, runId, tokenId } = request
-          yield* provideCaptured(recordAuthors(runId, { createdBy, tokenId, trigger }, capsule), values)
+          yield* recordAuthors(runId, { createdBy, tokenId, trigger }, capsule)
         }
         yield* sql.afterCommit(queue.wake)
       })
@@ -255,10 +242,10 @@ export class CapsuleRuns extends Context.Service<
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
         }
-        const lost = yield* provideCaptured(movedInputsOf(capsule, plan.id), values)
+        const lost = yield* movedInputsOf(capsule, plan.id)
         if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
         const projected = toRun(plan)
-        const rotated = yield* rotatedSince(projected.providerResolutions).pipe(provideCaptured(connections))
+        const rotated = yield* rotatedSince(projected.providerResolutions)
         if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
         yield* mayUse(capsule, request, plan.source_snapshot_id)
         const open = yield* ledger.openExclusive(capsule.id)
@@ -300,7 +287,7 @@ export class CapsuleRuns extends Context.Service<
         yield* sql.afterCommit(queue.wake)
       })
 
-      return CapsuleRuns.of({ create, createApply, trackedSnapshot })
+      return yield* providedService(CapsuleRuns, { create, createApply, trackedSnapshot })
     })
   )
 }

@@ -1,9 +1,7 @@
 import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
-import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -11,7 +9,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
-import { awaitRun, RunJournal } from "../../ledger/run/RunJournal.ts"
+import { awaitRun } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
@@ -22,7 +20,6 @@ import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.t
 import { AutoUpdateDecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
 import { BackupRow, BackupStore, ListedBackup, toBackup } from "../../ledger/state/BackupStore.ts"
 import { readGroup } from "../../running/run-group/GroupProjection.ts"
-import { RunGroups } from "../../running/run-group/RunGroups.ts"
 import { startDriftCheck, type StartedGroup, startUpdate } from "./CapsuleGroups.ts"
 import { CapsuleRow, GuardedCapsuleRow, guardedCapsules, toCapsule } from "../../ledger/capsule/CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
@@ -34,7 +31,7 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { toOutput, toStateVersion } from "../../ledger/state/StateVersions.ts"
 import { InstallConfigRow, ListedConfig, ProviderBindingRow } from "../../ledger/configuration/InstallConfigStore.ts"
 import { ListedStateVersion, OutputRow, StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** More than anyone would read on one screen. */
 const mostNeedingAttention = 100
@@ -57,14 +54,6 @@ export const layer = Layer.effect(
     const backups = yield* BackupStore
     const audit = yield* Audit
     const { runsFolder } = yield* RunSettings
-    const services = yield* captureServices(
-      CapsuleCommands,
-      RunGroups,
-      RunJournal,
-      RunQueue,
-      SecureRandom.SecureRandom,
-      SqlClient.SqlClient
-    )
 
     const projectedGroup = ({ id, skipped }: StartedGroup) =>
       Effect.map(readGroup(id), (group) => ({ ...group, skipped }))
@@ -85,7 +74,7 @@ export const layer = Layer.effect(
       )
     })
 
-    return Capsules.of({
+    return yield* providedService(Capsules, {
       look: Effect.fn("Capsules.look")(function* (context, id) {
         const [row] = yield* Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${id}`)
         if (row === undefined) return yield* notFound("Capsule")
@@ -112,11 +101,11 @@ export const layer = Layer.effect(
           ...(row.adopted_commit === null ? {} : { deployedCommit: row.adopted_commit }),
           ...(found.error === undefined ? {} : { error: found.error })
         }
-      }, provideCaptured(services)),
+      }),
       planUpdate: (context, workspaceId, only) =>
-        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
+        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup)),
       driftCheckAll: (context, workspaceId) =>
-        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
+        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup)),
       backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
         const runId = yield* newId(RunId, "run")
         yield* Effect.gen(function* () {
@@ -150,7 +139,7 @@ export const layer = Layer.effect(
         return backup === undefined
           ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)
-      }, provideCaptured(services)),
+      }),
       backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {
         const list = {
           route: "backups.list",

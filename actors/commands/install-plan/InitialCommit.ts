@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
 import { Finding, ignoredValues } from "../../../schema/records/CompatibilityReport.ts"
 import { CapsuleId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
@@ -13,9 +12,7 @@ import { openForInstall } from "../../running/execution/ReviewedRefs.ts"
 import { checkBindings } from "../capsule/CheckedBindings.ts"
 import { InstallConfigCompilation, reviewedPins } from "../../ledger/configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
-import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { checkValues, governedVariables, missingInputs } from "../../ledger/configuration/VariableRules.ts"
-import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { derivedId } from "../../base/Identity.ts"
 import { RunResults } from "../../ledger/run/RunResults.ts"
@@ -29,7 +26,7 @@ import { type InstallFindings, installFindings } from "./InstallFindings.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The reason for refusing the initial commit; nothing has been written yet. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
@@ -75,16 +72,6 @@ export class InitialCommit extends Context.Service<
       const adoption = yield* StateAdoption
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
-      const services = yield* captureServices(
-        SqlClient.SqlClient,
-        CapsuleLedger,
-        ConnectionStore,
-        ConnectionUses,
-        InstallConfigStore,
-        RunResults,
-        SourceStore,
-        StateVersions
-      )
       const uses = yield* ConnectionUses
 
       const insertSource = Effect.fnUntraced(function* (
@@ -280,9 +267,9 @@ export class InitialCommit extends Context.Service<
           },
           requestId: context.requestId
         })
-      }, provideCaptured(services))
+      })
 
-      return InitialCommit.of({ commit })
+      return yield* providedService(InitialCommit, { commit })
     })
   )
 }

@@ -1,8 +1,6 @@
 import { Effect, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
-import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { gitCredentials } from "../connection/CredentialTest.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { now } from "../../base/Identity.ts"
@@ -10,7 +8,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { provided } from "../../base/Provided.ts"
 
 /** The subject of a fetch, and its Git Connection. */
 export interface FetchedWith {
@@ -30,20 +28,19 @@ export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore
   const renewals = yield* TokenRenewals
   const store = yield* SourceStore
-  const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
+  const checkUse = yield* provided(checkGitUse)
 
   return Effect.fnUntraced(function* (run: FetchedBy, spec: FetchedWith) {
     const connectionId = spec.authConnectionId
     const workspaceId = run.workspace_id
     if (connectionId === undefined) return undefined
     const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
-    yield* checkGitUse(connectionId, fetchStarter(run, source), {
+    yield* checkUse(connectionId, fetchStarter(run, source), {
       workspaceId,
       url: spec.url,
       ref: spec.ref,
       source
     }).pipe(
-      provideCaptured(services),
       Effect.mapError(
         ({ code, message }) => new LaneUnavailable({ code, message, ofRequest: run.trigger_kind === "user" })
       )

@@ -11,12 +11,11 @@ import { CapsuleRow, type GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { ConfigSuccession } from "./ConfigSuccession.ts"
 import { bindingsOf } from "./StoredBindings.ts"
 import { derivedConfig } from "./DerivedConfig.ts"
-import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "./InstallConfigStore.ts"
 import { baseMoved, operatorMoved, type SnapshotPlace } from "./OperatorAuthority.ts"
 import { OperatorConfigs } from "./OperatorConfigs.ts"
 import { marked } from "./VariableRules.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** Makes Capsules follow the operator's decisions: a plan is created only under the current base configuration. */
 export class OperatorSuccession extends Context.Service<
@@ -50,7 +49,6 @@ export class OperatorSuccession extends Context.Service<
       const ledger = yield* RunLedger
       const audit = yield* Audit
       const operator = yield* OperatorConfigs
-      const services = yield* captureServices(InstallConfigCompilation, InstallConfigStore)
 
       const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id)
 
@@ -101,7 +99,7 @@ export class OperatorSuccession extends Context.Service<
           }
         })
         return after
-      }, provideCaptured(services))
+      })
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
         // A restore executes nothing; the plan that must follow it uses the settings of that time.
@@ -124,7 +122,7 @@ export class OperatorSuccession extends Context.Service<
         )
         .pipe(Effect.withSpan("OperatorSuccession.supersedeMoved"))
 
-      return OperatorSuccession.of({ placeOf, follow, planMoved, supersedeMoved })
+      return yield* providedService(OperatorSuccession, { placeOf, follow, planMoved, supersedeMoved })
     })
   )
 }

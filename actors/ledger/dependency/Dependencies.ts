@@ -9,7 +9,6 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
-import { StateVersions } from "../state/StateVersions.ts"
 import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -22,7 +21,7 @@ import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.
 import { closesCycle } from "./DependencyCycle.ts"
 import { DependencyEdgeRow, DependencyRow, toDependency } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The flow of Outputs into inputs of other Capsules, and therefore the order of the Capsules. */
 export class Dependencies extends Context.Service<
@@ -59,7 +58,6 @@ const make = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-  const services = yield* captureServices(SqlClient.SqlClient, CapsuleLedger, InstallConfigStore, StateVersions)
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
     if (capsule === undefined) return yield* notFound(noun)
@@ -73,7 +71,7 @@ const make = Effect.gen(function* () {
     request: NewDependency
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
-    const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(provideCaptured(services))
+    const producer = yield* checkProducer("", consumer.workspace_id, request)
     // All edges, since a cycle may pass through another Workspace.
     const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
@@ -89,7 +87,7 @@ const make = Effect.gen(function* () {
     const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
     yield* checkInputs("", config?.config.variables ?? [], taken, request)
     const id = yield* newId(DependencyId, "dep").pipe(withRandom)
-    const row = yield* insertDependency(id, consumer, request).pipe(provideCaptured(services))
+    const row = yield* insertDependency(id, consumer, request)
     const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
     yield* staleReasons.compare(consumer.id)
     yield* audit.append({
@@ -125,7 +123,7 @@ const make = Effect.gen(function* () {
     })
   }, transaction(sql))
 
-  return Dependencies.of({
+  return yield* providedService(Dependencies, {
     create,
     remove,
     list: Effect.fn("Dependencies.list")(function* (capsuleId, page) {

@@ -13,10 +13,9 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "../capsule/CapsuleLedger.ts"
 import { StaleReasonsJson, type GuardedCapsuleRow, CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { contentOf, PathFilters } from "./PathFilters.ts"
-import { StateVersions } from "../state/StateVersions.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** A Capsule after a successful apply. */
 export interface AppliedInputs {
@@ -77,7 +76,6 @@ export class StaleReasons extends Context.Service<
       const lanes = yield* SourceLanes
       const sources = yield* SourceStore
       const filters = yield* PathFilters
-      const context = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       const withReasons = (
         capsule: GuardedCapsuleRow,
@@ -138,7 +136,7 @@ export class StaleReasons extends Context.Service<
         // Values from a removed dependency are still deployed.
         for (const row of left.values()) add(row.producer_capsule_id, row.output)
         return [...reasons.values()]
-      }, provideCaptured(context))
+      })
 
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
@@ -187,7 +185,7 @@ export class StaleReasons extends Context.Service<
       const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
         const voided: Array<RunId> = []
         for (const plan of yield* ledger.applicablePlans(consumer.id)) {
-          const moved = yield* provideCaptured(movedInputsOf(consumer, plan), context)
+          const moved = yield* movedInputsOf(consumer, plan)
           if (moved === undefined) continue
           yield* ledger.supersedePlan(plan, moved)
           voided.push(plan)
@@ -220,7 +218,7 @@ export class StaleReasons extends Context.Service<
         }
       }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
 
-      return StaleReasons.of({
+      return yield* providedService(StaleReasons, {
         laneMoved,
         compareCommit,
         applied,

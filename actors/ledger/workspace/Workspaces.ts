@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceDriftChecks } from "../../../schema/records/DriftChecks.ts"
@@ -10,7 +9,6 @@ import type { CommandContext } from "../../Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
-import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { createWorkspace, findPersonal, isWhole, repairPersonal } from "./WorkspaceCreation.ts"
@@ -23,7 +21,7 @@ import {
 } from "./WorkspaceList.ts"
 import { isUnconfirmed, membershipUnconfirmed } from "./UnconfirmedMembership.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 export interface NewWorkspace {
   readonly handle: string
@@ -78,10 +76,9 @@ export class Workspaces extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const audit = yield* Audit
-      const services = yield* captureServices(SqlClient.SqlClient, ReadSql, Cursors, SecureRandom.SecureRandom)
 
       const readOne = Effect.fnUntraced(function* (subject: string, workspaceId: WorkspaceId) {
-        const workspace = yield* readMemberWorkspace(subject, workspaceId).pipe(provideCaptured(services))
+        const workspace = yield* readMemberWorkspace(subject, workspaceId)
         return Option.isSome(workspace) ? workspace.value : yield* notFound("Workspace")
       })
 
@@ -95,7 +92,7 @@ export class Workspaces extends Context.Service<
           requestId: context.requestId
         })
 
-      return Workspaces.of({
+      return yield* providedService(Workspaces, {
         create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
           const type = request.type ?? "organization"
           const id = yield* Effect.gen(function* () {
@@ -108,7 +105,7 @@ export class Workspaces extends Context.Service<
             })
             yield* noteCreation(context, workspaceId, type)
             return workspaceId
-          }).pipe(provideCaptured(services), transaction(sql))
+          }).pipe(transaction(sql))
           return yield* readOne(subject, id)
         }),
         read: Effect.fn("Workspaces.read")(readOne),
@@ -149,7 +146,7 @@ export class Workspaces extends Context.Service<
               },
               requestId: context.requestId
             })
-          }).pipe(provideCaptured(services), transaction(sql))
+          }).pipe(transaction(sql))
           return yield* readOne(subject, workspaceId)
         }),
         setAutomation: Effect.fn("Workspaces.setAutomation")(function* (context, subject, workspaceId, change) {
@@ -172,25 +169,20 @@ export class Workspaces extends Context.Service<
               data: change.reason === undefined ? {} : { reason: change.reason },
               requestId: context.requestId
             })
-          }).pipe(provideCaptured(services), transaction(sql))
+          }).pipe(transaction(sql))
           return yield* readOne(subject, workspaceId)
         }),
         ensurePersonal: Effect.fn("Workspaces.ensurePersonal")(function* (context, subject) {
           const [found] = yield* findPersonal(read)(subject)
           if (found === undefined || isWhole(found)) return
-          if (yield* isUnconfirmed(subject).pipe(provideCaptured(services))) return
+          if (yield* isUnconfirmed(subject)) return
           yield* repairPersonal(subject).pipe(
             Effect.tap((created) => (created === undefined ? Effect.void : noteCreation(context, created, "personal"))),
-            provideCaptured(services),
             transaction(sql)
           )
         }, Effect.orDie),
-        list: Effect.fn("Workspaces.list")((subject, request) =>
-          listWorkspaces(subject, request).pipe(provideCaptured(services))
-        ),
-        inventory: Effect.fn("Workspaces.inventory")((subject, page) =>
-          inventoryWorkspaces(subject, page).pipe(provideCaptured(services))
-        )
+        list: Effect.fn("Workspaces.list")((subject, request) => listWorkspaces(subject, request)),
+        inventory: Effect.fn("Workspaces.inventory")((subject, page) => inventoryWorkspaces(subject, page))
       })
     })
   )

@@ -1,16 +1,16 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
-import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { provided } from "../../base/Provided.ts"
+import type { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
-import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import type { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
@@ -20,7 +20,6 @@ import { blocked, type RunBlocked } from "./RunSteps.ts"
  */
 export const makeCapsuleObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger
-  const services = yield* captureServices(ConnectionStore, SqlClient.SqlClient, StateVersions)
 
   /** Values and records of the apply's plan that are no longer available. */
   const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunRow["plan_run_id"]) {
@@ -29,26 +28,28 @@ export const makeCapsuleObstacle = Effect.gen(function* () {
     return plan === undefined ? lost : yield* rotatedSince(toRun(plan).providerResolutions)
   })
 
-  return Effect.fnUntraced(function* (
-    run: RunRow,
-    capsule: GuardedCapsuleRow
-  ): Effect.fn.Return<RunBlocked | undefined, never, ConnectionStore | SqlClient.SqlClient | StateVersions> {
-    // The Run was queued before the Workspace was archived, or admitted at the same moment.
-    const archived = yield* refuseArchived(capsule.workspace_id).pipe(
-      Effect.as(undefined),
-      Effect.catchTag("ApiError", (refusal) => Effect.succeed(refusal)),
-      Effect.orDie
-    )
-    if (archived !== undefined) return blocked(archived.code, archived.message)
-    if (!isInService(capsule.status)) return blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
-    if (!isApply(run.type)) return undefined
-    if (authorityMoved(run, capsule)) {
-      return blocked(
-        "superseded",
-        "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
+  return yield* provided(
+    Effect.fnUntraced(function* (
+      run: RunRow,
+      capsule: GuardedCapsuleRow
+    ): Effect.fn.Return<RunBlocked | undefined, never, ConnectionStore | SqlClient.SqlClient | StateVersions> {
+      // The Run was queued before the Workspace was archived, or admitted at the same moment.
+      const archived = yield* refuseArchived(capsule.workspace_id).pipe(
+        Effect.as(undefined),
+        Effect.catchTag("ApiError", (refusal) => Effect.succeed(refusal)),
+        Effect.orDie
       )
-    }
-    const lost = yield* lostOf(capsule, run.plan_run_id)
-    return lost === undefined ? undefined : blocked("superseded", lost)
-  }, provideCaptured(services))
+      if (archived !== undefined) return blocked(archived.code, archived.message)
+      if (!isInService(capsule.status)) return blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
+      if (!isApply(run.type)) return undefined
+      if (authorityMoved(run, capsule)) {
+        return blocked(
+          "superseded",
+          "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
+        )
+      }
+      const lost = yield* lostOf(capsule, run.plan_run_id)
+      return lost === undefined ? undefined : blocked("superseded", lost)
+    })
+  )
 })

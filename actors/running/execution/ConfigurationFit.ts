@@ -1,15 +1,11 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { type CompatibilityReport, type Finding, needAttention } from "../../../schema/records/CompatibilityReport.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../../schema/records/Provider.ts"
 import { SettingsJson } from "../../inputs/connection/ConnectionRow.ts"
-import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
-import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { checkTarget, deliveryTargets } from "../../inputs/delivery/DeliveredVariables.ts"
 import { injectingDependencies } from "../../ledger/consumption/InjectingDependencies.ts"
-import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import type { StagedReport } from "../../ledger/source/StagedFindings.ts"
 import {
   carriedVariables,
@@ -19,7 +15,7 @@ import {
 import { bindingsOf } from "../../ledger/configuration/StoredBindings.ts"
 import { type InputGivers, inputSource } from "../../ledger/configuration/InputSource.ts"
 import { resolveProviders } from "./ProviderResolutions.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { provided } from "../../base/Provided.ts"
 
 type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements" | "variables">
 
@@ -90,52 +86,47 @@ const inputFindings = (
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
-  const context = yield* captureServices(
-    InstallConfigStore,
-    ConnectionStore,
-    ConnectionUses,
-    RunSettings,
-    SqlClient.SqlClient
-  )
 
-  const findingsOf = Effect.fnUntraced(function* (loaded: LoadedInstallConfig, module: Module) {
-    const { row, config } = loaded
-    const { resolutions, used } = yield* resolveProviders(row.workspace_id, row.id, module.rootProviderRequirements)
-    const defaults = used.map(({ row: connection }) => SettingsJson.read(connection.module_input_defaults))
-    const dependencies = row.capsule_id === null ? [] : yield* injectingDependencies(row.capsule_id)
-    const found: Array<Finding> = []
-    if (row.module_path !== module.modulePath) {
-      const message = `The configuration is one of the module ${row.module_path}, and was compared with ${module.modulePath}.`
-      found.push(finding("info", "configuration_of_other_module", message))
-    }
-    found.push(
-      ...inputFindings(loaded, module, {
-        dependencies: new Set(dependencies.flatMap(({ wanted }) => wanted.map(({ to }) => to))),
-        values: new Set(config.variables.filter(({ set }) => set).map(({ name }) => name)),
-        connections: new Set(defaults.flatMap(Object.keys))
-      })
-    )
-    for (const { blockedReason, provider, status } of resolutions) {
-      if (status === "resolved_provider_connection") continue
-      const message = `${provider}: ${blockedReason ?? "no Connection"} A plan would fail until one is bound with a configuration plan.`
-      found.push(finding("warning", "configuration_provider_unbound", message))
-    }
-    const required = new Set(module.rootProviderRequirements.map(requirementKey))
-    for (const binding of yield* bindingsOf(row.id)) {
-      if (required.has(requirementKey(binding))) continue
-      const place = `${binding.moduleLocalName}${binding.childAlias === undefined ? "" : `.${binding.childAlias}`}`
-      const message = `The configuration binds ${place} (${binding.provider}), which the module requires no longer.`
-      found.push(finding("info", "configuration_binding_unused", message))
-    }
-    return found
-  })
+  const findingsOf = yield* provided(
+    Effect.fnUntraced(function* (loaded: LoadedInstallConfig, module: Module) {
+      const { row, config } = loaded
+      const { resolutions, used } = yield* resolveProviders(row.workspace_id, row.id, module.rootProviderRequirements)
+      const defaults = used.map(({ row: connection }) => SettingsJson.read(connection.module_input_defaults))
+      const dependencies = row.capsule_id === null ? [] : yield* injectingDependencies(row.capsule_id)
+      const found: Array<Finding> = []
+      if (row.module_path !== module.modulePath) {
+        const message = `The configuration is one of the module ${row.module_path}, and was compared with ${module.modulePath}.`
+        found.push(finding("info", "configuration_of_other_module", message))
+      }
+      found.push(
+        ...inputFindings(loaded, module, {
+          dependencies: new Set(dependencies.flatMap(({ wanted }) => wanted.map(({ to }) => to))),
+          values: new Set(config.variables.filter(({ set }) => set).map(({ name }) => name)),
+          connections: new Set(defaults.flatMap(Object.keys))
+        })
+      )
+      for (const { blockedReason, provider, status } of resolutions) {
+        if (status === "resolved_provider_connection") continue
+        const message = `${provider}: ${blockedReason ?? "no Connection"} A plan would fail until one is bound with a configuration plan.`
+        found.push(finding("warning", "configuration_provider_unbound", message))
+      }
+      const required = new Set(module.rootProviderRequirements.map(requirementKey))
+      for (const binding of yield* bindingsOf(row.id)) {
+        if (required.has(requirementKey(binding))) continue
+        const place = `${binding.moduleLocalName}${binding.childAlias === undefined ? "" : `.${binding.childAlias}`}`
+        const message = `The configuration binds ${place} (${binding.provider}), which the module requires no longer.`
+        found.push(finding("info", "configuration_binding_unused", message))
+      }
+      return found
+    })
+  )
 
   return Effect.fn("Run.configurationFit")(function* (staged: StagedReport, installConfigId: InstallConfigId) {
     const { report } = staged
     if (report.status === "unsupported") return staged
     const loaded = yield* configs.load(installConfigId)
     if (loaded === undefined) return yield* Effect.die(new Error(`InstallConfig ${installConfigId} is gone`))
-    const found = yield* provideCaptured(findingsOf(loaded, report), context)
+    const found = yield* findingsOf(loaded, report)
     const status = needAttention(found) ? ("needs_attention" as const) : report.status
     return { ...staged, report: { ...report, status, findings: [...report.findings, ...found] } }
   })

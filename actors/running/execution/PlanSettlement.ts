@@ -36,7 +36,7 @@ import type { JobResult } from "./RunSteps.ts"
 import { differingInputs } from "../../ledger/staleness/DifferingInputs.ts"
 import { reviewedOutputs } from "./OutputPublications.ts"
 import { adoptedBase, takenOverWarning } from "./AdoptedState.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The warnings of the preparation, then the tool's diagnostics. */
 const diagnosticsOf = (
@@ -112,7 +112,6 @@ export class PlanSettlement extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const ending = { lifecycle, handover }
-      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       const held = Effect.fnUntraced(function* (hold: RunHold) {
         const run = yield* ledger.held(hold)
@@ -131,7 +130,7 @@ export class PlanSettlement extends Context.Service<
       ) {
         const policy = operatorMoved(operator, run, config, prepared.place, capsule.module_path)
         if (policy !== undefined) return policy
-        const lost = yield* provideCaptured(movedInputs(capsule, prepared.consumed), values)
+        const lost = yield* movedInputs(capsule, prepared.consumed)
         if (lost !== undefined) return lost
         return yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
           Effect.provideService(ConnectionStore, connections)
@@ -194,7 +193,7 @@ export class PlanSettlement extends Context.Service<
         // The tool sees no change where only svc publishes or withdraws an Output.
         const hasChanges =
           outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
-        const differing = yield* provideCaptured(differingInputs(capsule), values)
+        const differing = yield* differingInputs(capsule)
         const evidence = {
           ...planEvidence(prepared, outcome),
           ...outputs,
@@ -248,7 +247,7 @@ export class PlanSettlement extends Context.Service<
             )
         })
 
-      return PlanSettlement.of({ settle })
+      return yield* providedService(PlanSettlement, { settle })
     })
   )
 }

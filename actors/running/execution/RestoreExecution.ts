@@ -4,7 +4,6 @@ import { Approvals } from "../../access/approval/Approvals.ts"
 import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { RunHandover } from "./RunHandover.ts"
@@ -13,14 +12,13 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
-import { BackupStore } from "../../ledger/state/BackupStore.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { rememberedSecrets } from "./AppliedCapsule.ts"
 import { failRun, supersedeRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { makeRestoreCommit } from "./RestoreCommit.ts"
 import { archivedIn, backupOf, restoreTarget } from "./RestoreTarget.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { provided } from "../../base/Provided.ts"
 
 const moved =
   "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
@@ -40,7 +38,8 @@ export const makeRestoreExecution = Effect.gen(function* () {
   const states = yield* StateVersions
   const killPoint = yield* KillPoint
   const commit = yield* makeRestoreCommit
-  const services = yield* captureServices(BackupStore, InstallConfigStore, SqlClient.SqlClient, StateVersions)
+  const readArchive = yield* provided(archivedIn)
+  const readTarget = yield* provided(restoreTarget)
   const ending = { lifecycle, handover }
 
   const heldRun = Effect.fnUntraced(function* (hold: RunHold) {
@@ -53,9 +52,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     const review = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
     if (review === undefined || run.capsule_id === null)
       return yield* Effect.die(new Error(`The review or the Capsule of the Run ${run.id} is gone`))
-    const archived = yield* Effect.result(
-      provideCaptured(archivedIn(run.capsule_id, yield* backupOf(review)), services)
-    )
+    const archived = yield* Effect.result(readArchive(run.capsule_id, yield* backupOf(review)))
     if (Result.isSuccess(archived) && run.plan_run_id !== null) {
       const { state, version } = archived.success
       const capsule = yield* capsules.find(run.capsule_id)
@@ -71,9 +68,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
   type Archived = Effect.Success<ReturnType<typeof archivedOf>>
 
   const targetOf = (capsule: GuardedCapsuleRow, archived: Archived) =>
-    Effect.result(
-      Effect.flatMap(Effect.fromResult(archived), (read) => provideCaptured(restoreTarget(capsule, read), services))
-    )
+    Effect.result(Effect.flatMap(Effect.fromResult(archived), (read) => readTarget(capsule, read)))
 
   const review = Effect.fn("Run.reviewRestore")(function* (
     hold: RunHold,

@@ -6,12 +6,10 @@ import type { ProviderRequirement, ProviderResolution } from "../../../schema/re
 import { argumentNames } from "../../inputs/connection/CredentialRecipes.ts"
 import { SettingsJson } from "../../inputs/connection/ConnectionRow.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
-import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { type ConsumedOutput, consumedOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
-import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import {
   InstallConfigStore,
@@ -25,7 +23,7 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** The resolution of each requirement of the module, and the secrets if all are met. */
 export interface ResolvedProviders {
@@ -98,14 +96,6 @@ export class RunInputs extends Context.Service<
       const connections = yield* ConnectionStore
       const held = yield* CredentialsInUse
       const states = yield* StateVersions
-      const context = yield* captureServices(
-        InstallConfigStore,
-        ConnectionStore,
-        ConnectionUses,
-        RunSettings,
-        SqlClient.SqlClient,
-        StateVersions
-      )
 
       // One transaction: either the read values belong to the recorded version, or a rotation follows both.
       const providers = Effect.fn("RunInputs.providers")(
@@ -116,12 +106,7 @@ export class RunInputs extends Context.Service<
           inherited: ReadonlyArray<string>,
           use: ProviderUse
         ) {
-          const { resolutions, used } = yield* resolveProviders(
-            run.workspace_id,
-            installConfigId,
-            requirements,
-            use
-          ).pipe(provideCaptured(context))
+          const { resolutions, used } = yield* resolveProviders(run.workspace_id, installConfigId, requirements, use)
           const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
           if (blocked !== undefined) {
             return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
@@ -173,7 +158,7 @@ export class RunInputs extends Context.Service<
         const values = new Map<string, RunVariable>()
         const missing: Array<MissingInput> = []
         // One transaction, so that the record matches the values given.
-        const offered = yield* provideCaptured(offeredOutputs(capsule), context).pipe(transaction(sql))
+        const offered = yield* offeredOutputs(capsule).pipe(transaction(sql))
         for (const { given, input, output, ended, producerName, required, withheld } of offered) {
           if (input === undefined || output === undefined) continue
           const [row] = given
@@ -258,7 +243,7 @@ export class RunInputs extends Context.Service<
         return first === undefined ? { values, consumed } : yield* first
       })
 
-      return RunInputs.of({ providers, variables, known })
+      return yield* providedService(RunInputs, { providers, variables, known })
     })
   )
 }

@@ -12,7 +12,6 @@ import { serviceContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ConnectionStore, effectiveStatus } from "../../inputs/connection/ConnectionStore.ts"
-import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { TokenRenewals } from "../../inputs/connection/TokenRenewals.ts"
 import { derivedId, now } from "../../base/Identity.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
@@ -51,7 +50,7 @@ import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import type { ReportRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
@@ -106,8 +105,6 @@ export class RunPreparation extends Context.Service<
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
       const settings = yield* RunSettings
-      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
-      const opening = yield* captureServices(ConnectionUses, InstallConfigStore, SqlClient.SqlClient)
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
       const commits = yield* StoredCommits
@@ -161,7 +158,7 @@ export class RunPreparation extends Context.Service<
           data: { ref, resolvedCommit: snapshot.resolved_commit, opened, basis }
         })
         return { openedForRef }
-      }, provideCaptured(opening))
+      })
 
       /** Destroys and drift checks use the deployed commit, even if the lane has a newer one. */
       const newerCommit = Effect.fnUntraced(function* (
@@ -264,8 +261,7 @@ export class RunPreparation extends Context.Service<
           isDenied: settings.deniedProviders.includes(resolution.provider),
           connection: connection === undefined ? undefined : effectiveStatus(connection, since),
           isOfPool:
-            connection !== undefined &&
-            (yield* poolObstacle(connection, run.workspace_id, run.pool).pipe(provideCaptured(values))) !== undefined
+            connection !== undefined && (yield* poolObstacle(connection, run.workspace_id, run.pool)) !== undefined
         })
         yield* capsules.annotate(capsule.id, { credential_wait: CredentialWaitJson.write(wait) })
       })
@@ -297,7 +293,7 @@ export class RunPreparation extends Context.Service<
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
-          site: yield* provideCaptured(capsuleSite(capsule, source, snapshot), opening),
+          site: yield* capsuleSite(capsule, source, snapshot),
           pool: run.pool
         })
         const ofOperator = operatorEvidence(config.config)
@@ -369,7 +365,7 @@ export class RunPreparation extends Context.Service<
         } satisfies PreparedRun
       })
 
-      return RunPreparation.of({ prepare })
+      return yield* providedService(RunPreparation, { prepare })
     })
   )
 }

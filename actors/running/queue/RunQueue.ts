@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../base/database/Transaction.ts"
-import { preempt, RunCancels } from "../../ledger/run/RunCancels.ts"
+import { preempt } from "../../ledger/run/RunCancels.ts"
 import { isAgentSlotPool } from "../../ledger/run/RunLedger.ts"
 import {
   checksToPreempt,
@@ -20,7 +20,7 @@ import { inWords, type WordedPlace } from "./QueueWords.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import type { ListedRunRow, RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
-import { captureServices, provideCaptured } from "../../CapturedServices.ts"
+import { providedService } from "../../base/Provided.ts"
 
 const standing = (run: ListedRunRow): QueuedRun => ({
   id: run.id,
@@ -75,7 +75,6 @@ export class RunQueue extends Context.Service<
       const leases = yield* EarlierLeases
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()
-      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
 
       const limits: QueueLimits = {
         runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
@@ -105,7 +104,7 @@ export class RunQueue extends Context.Service<
           discard: true
         })
         yield* makeRoomAtAgents(running)
-      }, provideCaptured(stopping))
+      })
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const running = yield* rows.running
@@ -173,7 +172,7 @@ export class RunQueue extends Context.Service<
         return wanted
       })
 
-      return RunQueue.of({
+      return yield* providedService(RunQueue, {
         wake: Effect.sync(() => {
           for (const signal of [signals, ...listeners]) Queue.offerUnsafe(signal, undefined)
         }),

@@ -102,7 +102,7 @@ const byPerson = Effect.fnUntraced(function* (capsule: Capsule) {
 
 /** Turns the switch once the Run has reached this moment. */
 const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Capsule, turned: Switch) {
-  const context = yield* Effect.context<TestPlane | Sources | Capsules>()
+  const context = yield* Effect.context<TestPlane | CommandsOf<"Source"> | CommandsOf<"Capsule">>()
   points.at.set(moment, Effect.asVoid(Effect.orDie(Effect.provideContext(turned(capsule), context))))
 })
 
