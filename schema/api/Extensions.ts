@@ -48,7 +48,7 @@ export const helperFamily = "oauth-helpers"
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),
-  family("approval-rules", "How many people have to approve what.", ApprovalsApi.endpoints),
+  family("approval-rules", "Rules for the number of approvals.", ApprovalsApi.endpoints),
   family("audit", "The operation history as JSON lines.", AuditApi.endpoints),
   family("state-uploads", "Existing state that an install takes over.", StateUploadsApi.endpoints),
   family("state-resources", "The resources of a Capsule, without values.", StateResourcesApi.endpoints),
@@ -91,5 +91,5 @@ export const extensions: ReadonlyArray<Family> = [
     startOAuth: ConnectionsApi.endpoints.startOAuth,
     finishOAuth: ConnectionsApi.endpoints.finishOAuth
   }),
-  family("dashboard-lists", "What needs a person, and the latest Runs.", { needs, latestRuns })
+  family("dashboard-lists", "Everything that needs a person, and the latest Runs.", { needs, latestRuns })
 ]

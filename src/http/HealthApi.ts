@@ -30,12 +30,12 @@ const unavailable = [Unready, RefusalEnvelope].map((schema) => schema.pipe(HttpA
 /** Health checks, for supervisors and load balancers. */
 export class HealthApi extends describedGroup("health", "Health, for supervisors and load balancers.").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Alive }).annotateMerge(
-    describedRoute(everyone, "Whether the process responds", "Also while it starts and migrates.")
+    describedRoute(everyone, "Check that the process responds", "Also while it starts and migrates.")
   ),
   HttpApiEndpoint.get("ready", "/readyz", { success: Ready, error: unavailable }).annotateMerge(
     describedRoute(
       everyone,
-      "Whether the service accepts work",
+      "Check readiness for work",
       "503 with the reason, and `Retry-After`, while it does not. With `notice` it accepts work and an operator has something to do: `database_damaged` when a background check found damaged pages, `restore_review` after a restore. Metrics are on the operator's own listener, which is not this one."
     )
   )

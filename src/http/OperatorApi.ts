@@ -18,7 +18,7 @@ export const OperatorList = Schema.Struct({
 })
 
 /** Everything that an operator may do over HTTP. All of it is read-only. */
-export class OperatorApi extends describedGroup("operator", "What operators may read over HTTP.")
+export class OperatorApi extends describedGroup("operator", "Reads for operators.")
   .add(
     HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(
       describedRoute(operator, "List the operators", "`svc admin operators` grants and revokes.")

@@ -37,7 +37,9 @@ export class ProfileApi extends describedGroup("profile", "The account of a pers
     HttpApiEndpoint.post("inspectAddress", "/auth/address/inspect", {
       payload: LinkRequest,
       success: AddressChange
-    }).annotateMerge(describedRoute(person, "Inspect a link to another address", "What it changes. Uses nothing up.")),
+    }).annotateMerge(
+      describedRoute(person, "Inspect a link to another address", "The change that it makes. Does not use up the link.")
+    ),
     HttpApiEndpoint.post("changeAddress", "/auth/address", {
       payload: LinkRequest,
       success: HttpApiSchema.NoContent

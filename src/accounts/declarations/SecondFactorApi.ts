@@ -14,7 +14,7 @@ export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.
 export class SecondFactorApi extends describedGroup("secondFactor", "The second factor of sign-in with a password.")
   .add(
     HttpApiEndpoint.get("read", "/auth/second-factor", { success: SecondFactor }).annotateMerge(
-      describedRoute(person, "Whether a second factor is on", "And how many recovery codes are left.")
+      describedRoute(person, "Read the state of the second factor", "With the number of remaining recovery codes.")
     ),
     HttpApiEndpoint.post("begin", "/auth/second-factor", { success: SecondFactorSecret }).annotateMerge(
       describedRoute(

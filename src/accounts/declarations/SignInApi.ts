@@ -63,7 +63,11 @@ export class SignInApi extends describedGroup("signIn", "Setup, sign-in, sign-ou
       payload: LinkRequest,
       success: SetupLinkAnswer
     }).annotateMerge(
-      describedRoute(everyone, "Inspect a setup link", "What it is for, and whether it still works. Uses nothing up.")
+      describedRoute(
+        everyone,
+        "Inspect a setup link",
+        "Its purpose, and whether it still works. Does not use up the link."
+      )
     ),
     HttpApiEndpoint.post("signIn", "/auth/sign-in", {
       payload: SignInRequest,
@@ -88,7 +92,7 @@ export class SignInApi extends describedGroup("signIn", "Setup, sign-in, sign-ou
       describedRoute(confirmedPerson, "Change the password", "Ends the other sessions and replaces this one.")
     ),
     HttpApiEndpoint.get("session", "/auth/session", { success: SessionAnswer }).annotateMerge(
-      describedRoute(person, "Who is signed in", "The session and the account behind the cookie.")
+      describedRoute(person, "Read the signed-in account", "The session and the account behind the cookie.")
     ),
     HttpApiEndpoint.get("sessions", "/auth/sessions", { success: SessionList }).annotateMerge(
       describedRoute(person, "List open sessions", "`current` marks the session of this request.")

@@ -22,7 +22,7 @@ export const GrantList = Schema.Struct({
 export class GrantsApi extends describedGroup("grants", "Applications that act for a person.")
   .add(
     HttpApiEndpoint.get("list", "/auth/grants", { success: GrantList }).annotateMerge(
-      describedRoute(person, "List applications with access", "What each may do, and in which Workspace.")
+      describedRoute(person, "List applications with access", "The permissions of each application, and its Workspace.")
     ),
     HttpApiEndpoint.post("revoke", "/auth/grants/:grantId/revoke", {
       params: { grantId: Schema.String },

@@ -37,7 +37,7 @@ const headers = {
     schema: { type: "integer", minimum: 0 }
   },
   Challenge: {
-    description: "What the credential lacked (RFC 6750).",
+    description: "The permission that the credential lacked (RFC 6750).",
     required: false,
     schema: { type: "string" }
   },

@@ -11,7 +11,7 @@ export const exportsProse: GroupProse<typeof ExportsApi> = {
   routes: {
     create: route(
       "Export a Capsule",
-      "201 with a `link` to an archive with which the bare tool goes on: the state in the clear, the module as the Capsule has adopted it, the dependency lock, the inputs that are not secret, and a README with the commands. **The state holds the secrets of the infrastructure.** `confirm` is the name of the Capsule. `inputsToSupply` names the inputs that the archive leaves out.\n\nThe link works in this session only, once within ten minutes, and only while the Capsule stays as it is. The export is in the operation history before it is answered. The service keeps managing the Capsule: release it once the copy is in charge.\n\nRefused (409) are a Capsule of which nothing was applied or that was destroyed, one with a Run under way (`run_conflict`), and one whose commit is neither stored nor to be had from its repository."
+      "201 with a `link` to an archive with which the bare tool goes on: the state in the clear, the module as the Capsule has adopted it, the dependency lock, the inputs that are not secret, and a README with the commands. **The state contains the secrets of the infrastructure.** `confirm` is the name of the Capsule. `inputsToSupply` lists the inputs that the archive omits.\n\nThe link works in this session only, once within ten minutes, and only while the Capsule stays as it is. The operation history records the export before the response. The service keeps managing the Capsule: release it once the copy is in charge.\n\nThe server refuses (409) a Capsule that was never applied or was destroyed, a Capsule with a Run in progress (`run_conflict`), and a Capsule whose commit is neither stored nor available from its repository."
     ),
     download: route(
       "Download an export",
@@ -25,7 +25,7 @@ export const leftOverStatesProse: GroupProse<typeof LeftOverStatesApi> = {
   routes: {
     list: route(
       "List left-over states, newest first",
-      "States that applies left and that could not become the Capsule's next state: `reason` is `lineage_changed`, `serial_decreased`, `unreadable`, or `unknown` for one that an earlier release kept. Each is kept, sealed, until an owner adopts or discards it. Metadata only: no route answers the state itself, because it holds the secrets of the infrastructure in the clear. Whoever runs the installation reads it on its machine with `svc admin left-over-states download`. `adoptionProblems` says what keeps it from being adopted at this moment; `runId` lists those of one Run."
+      "States that applies left and that could not become the Capsule's next state: `reason` is `lineage_changed`, `serial_decreased`, `unreadable`, or `unknown` for one that an earlier release kept. Each is kept, sealed, until an owner adopts or discards it. Metadata only: no route returns the state itself, because it contains the secrets of the infrastructure in clear text. Whoever runs the installation reads it on its machine with `svc admin left-over-states download`. `adoptionProblems` lists the reasons why it cannot be adopted at this moment; `runId` lists the states of one Run."
     ),
     read: route(
       "Read a left-over state",
@@ -33,11 +33,11 @@ export const leftOverStatesProse: GroupProse<typeof LeftOverStatesApi> = {
     ),
     adopt: route(
       "Make a left-over state the Capsule's state",
-      "Needs `Idempotency-Key`, the guard read from the Capsule, and `confirm` with the Capsule's name. It changes what svc knows and no infrastructure, so no plan, review or approval comes before it: the owner's confirmation and the audit event stand for them. Refused (409) while `adoptionProblems` names anything: the state must be readable, of the lineage of the current state (any, when there is none) and not older by its serial, nobody may have decided over it, no Run may be under way, and the Capsule must stand exactly where the apply's settlement left it (state version, generation, epoch).\n\nCommits in one transaction: a StateVersion with `partial` and `adoptedFrom`, the next generation, and its Outputs. An Output is public only where the previous state published the same value under the same name; every other one is sealed. Plans that are not applied yet become `superseded`, consumers are compared. The Capsule is in `error` with `runtimeSafety` `unknown` (a disabled one stays disabled) and `driftStatus` `unknown` until a plan is applied: plan it next and review what the plan finds."
+      "Needs `Idempotency-Key`, the guard read from the Capsule, and `confirm` with the Capsule's name. It changes svc's records and no infrastructure, so it needs no plan, review or approval: the owner's confirmation and the audit event take their place. Refused (409) while `adoptionProblems` is not empty: the state must be readable, have the lineage of the current state (if there is a current state) and no older serial, nobody may have decided on it, no Run may be in progress, and the Capsule must have the same state version, generation and epoch as after the apply's settlement.\n\nCommits in one transaction: a StateVersion with `partial` and `adoptedFrom`, the next generation, and its Outputs. An Output is public only where the previous state published the same value under the same name; every other one is sealed. Plans that are not applied yet become `superseded`, consumers are compared. The Capsule is in `error` with `runtimeSafety` `unknown` (a disabled one stays disabled) and `driftStatus` `unknown` until a plan is applied: plan it next and review what the plan finds."
     ),
     discard: route(
       "Discard a left-over state",
-      "Erases the sealed state for good; its metadata stays, with who discarded it and when. What only this state knew of has to be found and removed by hand afterwards. Repeating it changes nothing; one that was adopted is refused (409)."
+      "Erases the sealed state for good; its metadata stays, with who discarded it and when. Objects that only this state listed must be found and removed by hand afterwards. A repeated request changes nothing; an adopted state is refused (409)."
     )
   }
 }
@@ -47,7 +47,7 @@ export const stateUploadsProse: GroupProse<typeof StateUploadsApi> = {
   routes: {
     create: route(
       "Upload the state of infrastructure that exists already",
-      "Needs `Idempotency-Key`. The body is the state file itself (version 4, as `terraform state pull` or `tofu state pull` writes it), with `Content-Type: application/octet-stream` and at most 32 MiB; a larger one is answered 413 before it is read. The state is sealed at once, and nothing of it is logged or answered.\n\nThe upload is used by one install: name its `id` and `sha256` in `adopt` of an install plan. An install that fails before its Capsule exists gives it back. What nobody uses within an hour is erased, and a Workspace has at most 10 such uploads (409).\n\nRefused are what is not a whole state of version 4 (400 `state_unreadable`), a state that the tool encrypted (400 `state_encrypted`), one that a newer tool wrote (409 `state_newer`), a lineage that a Capsule of this installation has already (409 `state_lineage_known`), and resources that another Capsule of the Workspace manages (409 `state_resource_managed`)."
+      "Needs `Idempotency-Key`. The body is the state file itself (version 4, as `terraform state pull` or `tofu state pull` writes it), with `Content-Type: application/octet-stream` and at most 32 MiB; a larger file gets 413 before it is read. The state is sealed at once. The server neither logs nor returns any part of it.\n\nThe upload is used by one install: name its `id` and `sha256` in `adopt` of an install plan. After an install that fails before its Capsule exists, the upload can be used again. The server erases an upload that is not used within an hour. A Workspace has at most 10 uploads (409).\n\nRefused are what is not a whole state of version 4 (400 `state_unreadable`), a state that the tool encrypted (400 `state_encrypted`), one that a newer tool wrote (409 `state_newer`), a lineage that a Capsule of this installation has already (409 `state_lineage_known`), and resources that another Capsule of the Workspace manages (409 `state_resource_managed`)."
     )
   }
 }
@@ -57,15 +57,15 @@ export const stateResourcesProse: GroupProse<typeof StateResourcesApi> = {
   routes: {
     list: route(
       "List the resources of the current state, by address",
-      "Instances of managed resources, without values. `deposed` is the key of an object that waits to be destroyed after its replacement, and `tainted` marks one that the tool will replace as damaged. `address` lists those whose address contains the text; letter cases count. `search` lists those whose address, type or `id` contains the text, in any letter case. An instance key that is a secret is hidden in the address, as in the plan, and no search finds it. `id` is absent where the state marks it as sensitive, where it contains a secret, and where it may be one. `changedByRunId` and `changedAt` name the Run that made the resource as it is, and `commit` its commit; the record of the Run may be gone after its retention period. `indexed: false` says that nothing can be listed: a state from an earlier release is not read or checked yet (which happens in the background after an upgrade), or the tool encrypted it. `stateVersionId` is absent for a Capsule without a state."
+      "Instances of managed resources, without values. `deposed` is the key of an object that waits to be destroyed after its replacement, and `tainted` marks one that the tool will replace as damaged. `address` lists those whose address contains the text; letter cases count. `search` lists those whose address, type or `id` contains the text, in any letter case. An instance key that is a secret is hidden in the address, as in the plan, and no search finds it. `id` is absent where the state marks it as sensitive, where it contains a secret, and where it may be a secret. `changedByRunId` and `changedAt` name the Run that made the resource as it is, and `commit` its commit; the record of the Run may be gone after its retention period. `indexed: false` means that nothing can be listed: a state from an earlier release is not read or checked yet (which happens in the background after an upgrade), or the tool encrypted it. `stateVersionId` is absent for a Capsule without a state."
     ),
     history: route(
       "List the changes of one resource, newest first",
-      "Each change of the resource at `address` with the Run that made it: its commit, who requested and approved its plan, and the names of the attributes that changed, without values. `deposed` selects an object that waits to be destroyed after its replacement; `tainted` says that the tool will replace the object as damaged. `drift` is on the first page only: what the newest drift check of the current state found at this resource. The history of an address starts with the oldest state that is kept, and is empty for an address that no state contains. It goes through moves: `moved` has the `previousAddress`, and the former address has the same history until another resource takes it. `limit` counts periods in which the resource stayed as it was; one that ended with its removal is two events."
+      "Each change of the resource at `address` with the Run that made it: its commit, who requested and approved its plan, and the names of the attributes that changed, without values. `deposed` selects an object that waits to be destroyed after its replacement; `tainted` means that the tool will replace the object as damaged. `drift` is on the first page only: what the newest drift check of the current state found at this resource. The history of an address starts with the oldest state that is kept, and is empty for an address that no state contains. It goes through moves: `moved` has the `previousAddress`, and the former address has the same history until another resource takes it. `limit` counts periods in which the resource did not change; a period that ended with its removal is two events."
     ),
     difference: route(
       "Compare a StateVersion with another one",
-      "What is different in this StateVersion than in `from`, another one of the same Capsule, older or newer; without `from` the previous one that is kept. Names alone: no value, whether secret or not. A resource that is the same object at another address is `moved`, with its `previousAddress`, and `changedAttributes` if it changed as well. `resources` are paged by address; `outputs` are all on every page. `indexed: false` says that one of the two cannot be compared: it is from an earlier release and not read yet, or the tool encrypted it."
+      "The differences between this StateVersion and `from`, another StateVersion of the same Capsule, older or newer; without `from`, the previous StateVersion that is kept. Names alone: no value, whether secret or not. A resource that is the same object at another address is `moved`, with its `previousAddress`, and `changedAttributes` if it changed as well. `resources` are paged by address; `outputs` are all on every page. `indexed: false` means that one of the two cannot be compared: it comes from an earlier release and has not been read yet, or the tool encrypted it."
     )
   }
 }
@@ -75,15 +75,15 @@ export const revisionPlansProse: GroupProse<typeof RevisionPlansApi> = {
   routes: {
     create: queuedRun(
       "Plan a Capsule at another ref",
-      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
+      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also compares the Capsule's own configuration with that commit, like a check with `installConfigId`."
     ),
     read: route(
       "Read the revision coordinator",
-      "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Once the plan was used the phase is `applied`. A plan that is void before its apply (superseded by a newer one or by something that it was made from, withdrawn or expired) makes the phase `superseded`, with the reason in `diagnostics` (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` `plan_again`: create a revision plan of the same ref under a new key."
+      "`phase` and `nextAction` show its progress; `review_run` comes with `planRunId`. Once the plan was used the phase is `applied`. A plan that is void before its apply (superseded by a newer plan or by a change of its inputs, withdrawn or expired) makes the phase `superseded`, with the reason in `diagnostics` (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` `plan_again`: create a revision plan of the same ref under a new key."
     ),
     reconcile: route(
-      "Advance exactly one step, when one is due",
-      "202 while there is more to come, 200 at the end. The service advances by itself; asking again does no harm."
+      "Advance exactly one step, if a step is due",
+      "202 while there is more to come, 200 at the end. The service advances automatically; a repeated request does no harm."
     )
   }
 }
@@ -93,15 +93,15 @@ export const installPlansProse: GroupProse<typeof InstallPlansApi> = {
   routes: {
     create: queuedRun(
       "Prepare a Source through a reviewable Plan Run",
-      "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. Configuration plans and re-adoption change the manifest's user inputs only.\n\n`adopt` makes an uploaded state the first state of the Capsule, for owners (403). It names the upload and its SHA-256, so that a plan carries nothing of the state. Once the module is known, the install fails with the reasons in `diagnostics`: `state_provider_unknown`, `state_address_undeclared` (a resource that the module neither declares nor covers with a `moved` or `removed` block, and that `adopt.undeclared` does not name), `state_lineage_known`, `state_resource_managed`. Nothing is applied by itself: the plan shows what the module would change."
+      "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances automatically; `reconcile` requests one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, use the module's default or are filled by the service are refused. Configuration plans and re-adoption change the manifest's user inputs only.\n\n`adopt` makes an uploaded state the first state of the Capsule, for owners (403). It contains the upload's id and its SHA-256, so that a plan contains no part of the state. Once the module is known, the install fails with the reasons in `diagnostics`: `state_provider_unknown`, `state_address_undeclared` (a resource that the module neither declares nor covers with a `moved` or `removed` block, and that `adopt.undeclared` does not name), `state_lineage_known`, `state_resource_managed`. Nothing is applied automatically: the plan shows what the module would change."
     ),
     read: route(
       "Read the install coordinator",
-      "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. When that plan became void before its apply (superseded, withdrawn or expired), `diagnostics` has the reason (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` is `plan_again`: plan the Capsule again, which has the values already. It is `none` once the Capsule was applied or has ended. Private variables are never projected."
+      "`phase` and `nextAction` show its progress; `review_run` comes with `planRunId`. When that plan became void before its apply (superseded, withdrawn or expired), `diagnostics` has the reason (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` is `plan_again`: plan the Capsule again, which has the values already. It is `none` once the Capsule was applied or has ended. Private variables are never projected."
     ),
     reconcile: route(
-      "Advance exactly one step, when one is due",
-      "The service advances by itself; asking again does no harm."
+      "Advance exactly one step, if a step is due",
+      "The service advances automatically; a repeated request does no harm."
     )
   }
 }
@@ -112,7 +112,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     read: route("Read a Capsule", "Has the `installConfigReAdoption.authorityGuard` of guarded changes."),
     update: route(
       "Rename, disable or enable a Capsule, or set what it follows",
-      "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. With `pathFilter` (off by default; for repositories of many modules) a commit makes the Capsule stale only where it touches the files of its module, of the local modules that it reaches, or files that they read by a plain path; compared with the applied commit. A change of the repository's manifest, a source build, and a module that reads a path which is computed, always do: `staleReasons[].because` says what counted. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
+      "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` contains the person, the time and the reason. The Capsule follows no commit until somebody sends `autoUpdate.resume`, or, if `resumeOnNewCommit` was chosen, until the lane is at another commit. With `pathFilter` (off by default; for repositories of many modules) a commit makes the Capsule stale only where it touches the files of its module, of the local modules that it reaches, or files that they read by a plain path; compared with the applied commit. A change of the repository's manifest, a source build, and a module that reads a path which is computed, always do: `staleReasons[].because` contains the reason. `driftChecks` makes the service compare the state with the real infrastructure automatically, spread over time and always after requests of people; `inherit` follows the Workspace."
     ),
     remove: queuedRun(
       "Create a destroy plan",
@@ -120,7 +120,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     release: route(
       "Release a Capsule",
-      "Gives a Capsule up for good without destroying anything: its infrastructure is gone already (`infrastructure_gone`) or somebody else looks after it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies stay as records, give nothing more, and the next plan of a consumer says why; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
+      "Gives a Capsule up for good without destroying anything: its infrastructure is already gone (`infrastructure_gone`) or somebody else manages it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies remain as records but provide nothing more, and the next plan of a consumer reports the reason; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
     ),
     outputs: route("Public Outputs", "Sensitive Outputs are absent."),
     usageSummary: route("Usage aggregate of one Capsule", "Run minutes, applies, bytes of its states and of its logs."),
@@ -129,21 +129,21 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
       "Metadata only; the state itself never leaves. `generation` counts up by one with every apply."
     ),
     autoUpdateDecisions: route(
-      "What auto-update did about each snapshot, newest first",
-      "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `source_stopped`, `approval`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`, `source_stopped`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
+      "List the decisions of auto-update about snapshots, newest first",
+      "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `source_stopped`, `approval`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`, `source_stopped`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` is the description, `runId` is the plan or its apply. Snapshots that came while auto-update was off have no decision."
     ),
-    dependencies: route("List dependencies in which the Capsule takes part", "As producer or as consumer."),
+    dependencies: route("List the dependencies of the Capsule, as producer or consumer", "As producer or as consumer."),
     createDependency: route(
-      "Let this Capsule take Outputs of another one",
-      "`variable_injection` and `published_output` fill inputs from Outputs; from a Capsule of another Workspace only what an active share gives. `remote_state` names no Outputs: all of them count. Cycles are refused (409), and so is an input that a dependency fills already. Plans of this Capsule that are not applied yet were made without it and become `superseded`; the Capsule is `stale` with the reason `input` until it was applied with the value."
+      "Let this Capsule use Outputs of another Capsule",
+      "`variable_injection` and `published_output` fill inputs from Outputs; from a Capsule of another Workspace, only Outputs of an active share. `remote_state` lists no Outputs: all Outputs count. Cycles are refused (409), and so is an input that a dependency fills already. Plans of this Capsule that are not applied yet were made without it and become `superseded`; the Capsule is `stale` with the reason `input` until it was applied with the value."
     ),
     removeDependency: route(
       "Delete a dependency",
-      "It counts at once: plans of the consumer that were given a value through it and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched. The next plan no longer receives the values; a required input without another value fails it."
+      "It takes effect at once: unapplied plans of the consumer that received a value through it become `superseded`, approved or not, and the waiting apply of such a plan is refused when it starts. A running apply is not changed. The next plan no longer receives the values; a required input without another value fails it."
     ),
     providerBindings: route(
       "ProviderBinding selection",
-      "Which Connection serves which provider of the root module, by local name and alias."
+      "The Connection for each provider of the root module, by local name and alias."
     ),
     replaceProviderBindings: route("Retired", "Always 405 with `Allow: GET`; use a configuration plan."),
     configs: route(

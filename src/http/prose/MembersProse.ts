@@ -5,11 +5,11 @@ import type { TeamsApi } from "../../../schema/api/TeamsApi.ts"
 import type { ApprovalsApi } from "../../../schema/api/ApprovalsApi.ts"
 
 export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
-  about: "How many people have to approve what.",
+  about: "Rules for the number of approvals.",
   routes: {
     rules: route(
       "List rules of approval, oldest first",
-      "Every rule that fits a Capsule's Project and environment has to be met. Where none fits, one approval by an admin is enough."
+      "Every rule that fits a Capsule's Project and environment has to be met. If no rule fits, one approval by an admin is enough."
     ),
     createRule: route(
       "Add a rule of approval",
@@ -21,11 +21,11 @@ export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
     ),
     removeRule: route(
       "Remove a rule of approval",
-      "What it asked for is no longer needed. A plan that waited for it needs one more call of approve."
+      "Its approvals are no longer required. A plan that waited for them needs one more call of approve."
     ),
     ofRun: route(
-      "Who approved a plan, who is missing, and why it waits",
-      "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: who started the plan (`starter`), who made the automation or minted the token that started it (`automation`), and who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` says what the caller's approval would be worth. `uncertain` lists why the plan may not know of objects that exist, and whether an approval has acknowledged it. 409 for a Run that is no plan."
+      "Read the approvals of a plan, the missing approvals, and the reason why it waits",
+      "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: the person who started the plan (`starter`), who created the automation or the token that started it (`automation`), or who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` is the effect of the caller's approval. `uncertain` lists the reasons why the plan may not include objects that exist, and whether an approval has acknowledged each reason. 409 for a Run that is no plan."
     )
   }
 }
@@ -39,13 +39,13 @@ export const teamsProse: GroupProse<typeof TeamsApi> = {
     ),
     create: route(
       "Create a team",
-      "Its members have to be active members of the Workspace (409). A grant adds a role for the Capsules of a Project and environment, and their Runs; it never takes one away. 409 for a name that is taken."
+      "Its members have to be active members of the Workspace (409). A grant adds a role for the Capsules of a Project and environment, and their Runs; it never removes a role. 409 for a name that is taken."
     ),
     update: route(
       "Change a team",
       "`members` and `grants` replace what was there. An approval that counted by the team lapses with the membership."
     ),
-    remove: route("Remove a team", "409 while a rule of approval names it. What it granted ends.")
+    remove: route("Remove a team", "409 while an approval rule refers to it. Its grants end.")
   }
 }
 
@@ -58,16 +58,19 @@ export const invitationsProse: GroupProse<typeof InvitationsApi> = {
     ),
     create: route(
       "Invite somebody",
-      "Answers a link that works once and is shown this once: its secret is stored as a digest, and stands in the fragment, which browsers do not send. Without `email` whoever has the link may accept, and `role` is `member` at most; with `email` only an account for which that address was verified may. Where the server sends mails, an invitation with `email` is mailed as well (`mailed`): the link of the mail proves the address, so it creates an account too. The answer is the same whether or not an account has the address. Ends after 7 days, or at `expiresAt` (at most 30 days). An earlier pending invitation of the same address ends."
+      "Returns a link that works once and is shown only once: the server stores its secret as a digest, and the secret is in the fragment, which browsers do not send. Without `email`, anyone who has the link may accept, and `role` is `member` at most. With `email`, only an account with that verified address may accept. If the server sends emails, it also mails an invitation with `email` (`mailed`): the link in the email proves the address, so it can also create an account. The answer is the same whether or not an account has the address. Ends after 7 days, or at `expiresAt` (at most 30 days). An earlier pending invitation of the same address ends."
     ),
-    revoke: route("Withdraw an invitation", "Its link stops working at once. One that has ended is answered as it is."),
+    revoke: route(
+      "Withdraw an invitation",
+      "Its link stops working at once. An invitation that has ended is returned unchanged."
+    ),
     inspect: route(
       "See what an invitation leads to",
-      "Changes nothing. `signUp` says whether an account may be created with the link; otherwise its holder signs in to an existing one. 404 for an unknown, used, withdrawn or expired link."
+      "Changes nothing. `signUp` is true if an account may be created with the link; otherwise its holder signs in to an existing account. 404 for an unknown, used, withdrawn or expired link."
     ),
     accept: route(
       "Accept an invitation",
-      "Makes the caller a member with the offered role. What the inviter may grant is checked again: 409 when they may not any more. 403 for an invitation of somebody else, 404 for an unknown, used, withdrawn or expired link, 409 for a member. Repeated by the same person it changes nothing. 20 attempts a minute."
+      "Makes the caller a member with the offered role. The inviter's permission is checked again: 409 when they may not any more. 403 for an invitation to another person, 404 for an unknown, used, withdrawn or expired link, 409 for a member. Repeated by the same person it changes nothing. 20 attempts a minute."
     ),
     decline: route("Decline an invitation", "Having the link is enough. It stops working at once.")
   }
@@ -78,7 +81,7 @@ export const membersProse: GroupProse<typeof MembersApi> = {
   routes: {
     departure: route(
       "Read what a removal would stop",
-      "Owners and admins read it of everybody, everybody of themselves. `tokens` stop reaching the Workspace; `connections` are no longer used without a person on this member's authority, by automatic updates, drift checks and looks at Sources; `keptTokens` are those of automations that the member made and may have kept: they go on working until somebody revokes them. Changes nothing."
+      "Owners and admins read it of everybody, everybody of themselves. `tokens` stop reaching the Workspace; `connections` are no longer used without a person on this member's authority, by automatic updates, drift checks and checks of Sources; `keptTokens` are the tokens of automations that the member created and may have kept: they work until somebody revokes them. Changes nothing."
     ),
     tokens: route(
       "List the tokens of an automation, oldest first",
@@ -86,7 +89,7 @@ export const membersProse: GroupProse<typeof MembersApi> = {
     ),
     createToken: route(
       "Create a token of an automation",
-      "An ordinary personal access token, bound to the Workspace; the secret is shown once. Asks for a session whose person confirmed lately that it is them. `expiresAt` is at most 366 days ahead. The scopes `project:<id>` and `environment:<name>` limit it: it then reaches Capsules in one of the named Projects and environments, with their Runs and states, and nothing of the Workspace beyond them, whether the path or the body names it: a Capsule gets no Connection from it that the Capsule does not already bind. A suspended automation gets none (403)."
+      "An ordinary personal access token, bound to the Workspace; the secret is shown once. Asks for a session whose person confirmed lately that it is them. `expiresAt` is at most 366 days ahead. The scopes `project:<id>` and `environment:<name>` limit it: it then reaches Capsules in one of the named Projects and environments, with their Runs and states, and nothing of the Workspace beyond them, whether the path or the body names it: a Capsule gets no Connection from it that the Capsule does not already bind. A suspended automation gets no token (403)."
     ),
     revokeToken: route(
       "Revoke a token of an automation",

@@ -20,7 +20,7 @@ export const route = (summary: string, description: string): RouteProse => ({ su
 export const queuedRun = (summary: string, description: string): RouteProse =>
   route(
     summary,
-    `${description}\n\n**Queue:** a Workspace that has as many Runs queued as it may is answered 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
+    `${description}\n\n**Queue:** a Workspace whose queue is full gets 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
   )
 
 /** A read that can be followed live, in frames with this name. */

@@ -9,11 +9,11 @@ export const runsProse: GroupProse<typeof RunsApi> = {
   routes: {
     read: route(
       "Read a Run",
-      "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` names the execution profile that the operator chose, `isolation` and `network` say how the module was kept apart from the machine and what it reached. `operatorConfig` is what the operator's base configuration says to the Run, `signIn` where the identity that a plan asks for lets people return, after a sign-in and after a sign-out, `postApply` how the checks after an apply ended: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
+      "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` is the execution profile that the operator chose; `isolation` and `network` are the isolation of the module from the machine and its network access. `operatorConfig` is the part of the operator's base configuration for this Run, `signIn` contains the addresses to which the plan's identity returns people after a sign-in and after a sign-out, and `postApply` contains the results of the checks after an apply: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
     ),
     approve: route(
       "Approve a reviewable plan",
-      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`. If it is uncertain which objects exist (`uncertain` of `GET runs/{id}/approvals`), `acknowledged` has to name every code: without it the answer is 409 `failed_precondition` and names them."
+      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`. If it is uncertain which objects exist (`uncertain` of `GET runs/{id}/approvals`), `acknowledged` must contain every code: otherwise the response is 409 `failed_precondition` with the codes."
     ),
     apply: queuedRun(
       "Apply an approved plan",
@@ -21,33 +21,33 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     ),
     cancel: route(
       "Cancel a queued, running or waiting Run, or withdraw an approval",
-      "A running tool is interrupted and given time to save its state. An answer of 200 holds: nothing of the Run takes effect that was not committed before, even if it had been computed. An apply keeps the state of what its tool did; if the tool had done everything, the Run is `cancelled` with a complete StateVersion and the error `applied_before_cancel`. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
+      "A running tool is interrupted and given time to save its state. A response of 200 is final: results of the Run that were not committed before take no effect, even if they had been computed. An apply keeps the state of what its tool did; if the tool had done everything, the Run is `cancelled` with a complete StateVersion and the error `applied_before_cancel`. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan, the response is 409 `run_conflict` with the Apply Run: cancel the Apply Run instead. Of a withdrawal and an apply at once exactly one wins."
     ),
     logs: liveRead(
       "Log lines of a Run, redacted",
-      `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`,
+      `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` gives the number of omitted lines, and the last lines follow it when the Run ends.`,
       "RunLog"
     ),
     events: liveRead("Events of a Run", live, "RunEvent"),
     cost: route(
       "Cost estimate",
-      "What the plan changes in the monthly bill, by the price table of the operator's policy file; `not_available` without one. `reasons` names what is not in the sum. An apply answers for its plan."
+      "The change of the monthly bill by the plan, by the price table of the operator's policy file; `not_available` without one. `reasons` lists everything that is not in the sum. An apply answers for its plan."
     ),
     sourceChanges: route(
       "Files of the module that a Run's commit changes",
       "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
     ),
     changeCauses: route(
-      "Why a plan changes what it changes",
-      "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` has the possible ones, and none where nothing recorded explains the change. Names of inputs, Outputs, files and resources, never values."
+      "Explain the changes of a plan",
+      "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` lists the possible causes, and is empty if no record explains the change. Names of inputs, Outputs, files and resources, never values."
     ),
     group: route(
       "Read a group of Runs",
-      "`runs` in dependency order. An update has `waves`: where each of its Capsules stands, what it waits for, and why one was left out or failed. A Capsule is planned once everything that it takes Outputs of was applied or left out; nobody has to ask for the next wave. `waiting_approval`: a person is needed, to review or apply plans, or for what `heldReason` says. A Capsule that failed keeps those that take from it waiting; a plan that a person makes of it belongs to the group again. `finishedAt` comes once nothing of it can go on."
+      "`runs` in dependency order. `waves` of an update show the progress of each Capsule, the reason why it waits, and the reason why it was skipped or failed. A Capsule is planned once all its producers were applied or skipped; nobody has to start the next wave. `waiting_approval`: a person is needed, to review or apply plans, or because of `heldReason`. The consumers of a failed Capsule wait; a new plan of the failed Capsule by a person belongs to the group again. `finishedAt` comes once nothing of it can go on."
     ),
     approveGroup: route(
       "Approve every reviewable plan of a group",
-      "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request, and so does a plan that may not know of objects that exist: it is approved by its own `approve`. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+      "Refused (409) while a plan of the group is still being made. `planDigests` are the digests of the reviewed plans: if a waiting plan is missing from them, the whole request is refused. The same applies to a plan that may not include objects that exist: approve it with its own `approve`. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
     ),
     cancelGroup: route(
       "Cancel an update",
@@ -56,7 +56,7 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     stateVersion: route("Read a StateVersion", "Metadata only; the state itself never leaves."),
     rollbackPlan: queuedRun(
       "Plan a return to the revision of an earlier state",
-      "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane stands at another commit."
+      "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane is at another commit."
     )
   }
 }

@@ -12,30 +12,30 @@ export const auditProse: GroupProse<typeof AuditApi> = {
       "Streams every event of the Workspace up to this moment, one JSON object a line: the fields of the activity, and `capsuleId`, `position` and `mac`. Positions count from 1 without gaps and never change; `mac` is a keyed digest of the event and of everything before it. An export that was cut off goes on with `after`, the `position` of its last line. Takes the filters of the activity; with one, positions have gaps."
     ),
     head: route(
-      "Where the operation history stands",
-      "Position and digest of the newest event. Kept elsewhere, it proves later that nothing before it was changed, removed or inserted: the line of an export at this `position` has this `mac`, and the operator's `svc audit verify --head FILE` recomputes the whole chain."
+      "Read the position of the operation history",
+      "Position and digest of the newest event. If you keep the position elsewhere, it proves later that nothing before it was changed, removed or inserted: the line of an export at this `position` has this `mac`, and the operator's `svc audit verify --head FILE` recomputes the whole chain."
     )
   }
 }
 
 export const dashboardProse: GroupProse<typeof DashboardApi> = {
-  about: "What the dashboard shows together.",
+  about: "Combined reads for the dashboard.",
   routes: {
     bootstrap: route(
       "Data for the initial screen",
-      "What the dashboard needs before it shows anything, in one request."
+      "The data that the dashboard needs before it shows anything, in one request."
     ),
     overview: route(
       "Workspace overview",
-      "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
+      "The first 100 Capsules, everything that waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
     ),
     needs: route(
-      "What needs a person, worst first",
-      "One entry for each Capsule, named by its worst reason, with the others in `also`; Capsules that wait for the same newer commit of a Source are one entry, which `plan-update` with their `capsuleIds` plans together. Then open updates, Connections, refs that cannot be fetched, and paused automation. `counts` has the entries of each group over all pages, and `health` counts every Capsule once, by its worst reason; a Capsule that nothing is open for is `healthy` only if a drift check has compared it, and `unchecked` otherwise."
+      "List everything that needs a person, worst first",
+      "One entry for each Capsule, with its worst reason first and the other reasons in `also`; Capsules that wait for the same newer commit of a Source are one entry, which `plan-update` with their `capsuleIds` plans together. Then open updates, Connections, refs that cannot be fetched, and paused automation. `counts` has the entries of each group over all pages, and `health` counts every Capsule once, by its worst reason; a Capsule that nothing is open for is `healthy` only if a drift check has compared it, and `unchecked` otherwise."
     ),
     latestRuns: route(
       "Newest Run of each of these Capsules",
-      "`capsuleIds` names 1 to 100 Capsules, separated by commas. Whatever its age, the newest Run of each: its type, status and times, without what it found. A Capsule that never ran, or is not of the Workspace, is absent."
+      "`capsuleIds` contains 1 to 100 Capsule ids, separated by commas. The newest Run of each Capsule, regardless of its age: its type, status and times, without its results. A Capsule that never ran, or is not of the Workspace, is absent."
     )
   }
 }
@@ -52,7 +52,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     list: route(
       "List Workspaces of the caller",
-      "Creates the personal Workspace at first sign-in. `selectedWorkspaceId` adds that Workspace to the first page and names it in `pinnedWorkspaceId`."
+      "Creates the personal Workspace at first sign-in. `selectedWorkspaceId` adds that Workspace to the first page and returns its id in `pinnedWorkspaceId`."
     ),
     create: route(
       "Create a Workspace",
@@ -61,19 +61,19 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     read: route("Read a Workspace", "Includes the caller's own `role`. Archived Workspaces can be read."),
     update: route(
       "Rename, archive or restore a Workspace, or set how often it checks for drift",
-      "`driftChecks` holds for every Capsule that makes no choice of its own; the checks use Connections on the authority of who set it. An archived Workspace can be read, restored and left; everything else in it answers 409 until it is restored."
+      "`driftChecks` applies to every Capsule without its own setting; the checks use Connections on the authority of the person who set it. An archived Workspace can be read, restored and left; every other request gets 409 until it is restored."
     ),
     setAutomation: route(
       "Pause or resume all automation",
-      "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. What already runs ends; an automatic apply that has not started is cancelled. `automationPause` of the Workspace says since when, by whom and why; the first pause stands until somebody resumes. What was passed over meanwhile is decided anew within a minute of the resume."
+      "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. Running work continues to its end; an automatic apply that has not started is cancelled. `automationPause` of the Workspace contains the time, the person and the reason; the first pause lasts until somebody resumes. Skipped work is decided again within a minute of the resume."
     ),
     members: route(
       "List members",
-      "Suspended members are listed with their status. Who is invited by address or subject is listed as `invited`: for an address with a `subject` of its own that belongs to no account, whether or not one has the address."
+      "Suspended members are listed with their status. People who are invited by address or subject have the status `invited`: an address gets a separate `subject` that belongs to no account, even if an account has the address."
     ),
     addMember: route(
       "Invite a member, or make an automation",
-      "Name exactly one of `subject`, `email` and `automation`. Role defaults to `member`; only owners add owners. Nobody becomes a member without having accepted: the answer is the same whether or not the address has an account, its `member` has the status `invited`, and `link` is shown this once. Only an account for which the address was verified, or the named account, can accept. Inviting the same person again ends the earlier link; an active member is 409. `automation` gives the name of a member of the kind `automation`, which is active at once and has no `link`: it never signs in, acts by tokens that owners and admins make for it, and has `admin` at most."
+      "Name exactly one of `subject`, `email` and `automation`. Role defaults to `member`; only owners add owners. Nobody becomes a member without having accepted: the answer is the same whether or not the address has an account, its `member` has the status `invited`, and `link` is shown this once. Only an account for which the address was verified, or the named account, can accept. Inviting the same person again ends the earlier link; an active member is 409. `automation` gives the name of a member of the kind `automation`, which is active at once and has no `link`: it never signs in, uses tokens that owners and admins create for it, and has `admin` at most."
     ),
     updateMember: route(
       "Change a member's role or status, or rename an automation",
@@ -81,7 +81,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     removeMember: route(
       "Remove a member, or leave",
-      "Suspends the membership at once on every surface; the last owner stays (409). Everybody may remove themselves; removing others needs the role admin, or owner for an owner. The subject of somebody who is `invited` withdraws the invitation. The tokens of a removed automation are revoked."
+      "Suspends the membership at once on every surface; the last owner stays (409). Everybody may remove themselves; removing others needs the role admin, or owner for an owner. The subject of an `invited` person withdraws the invitation. The tokens of a removed automation are revoked."
     ),
     handOver: route(
       "Hand over the Workspace",
@@ -110,7 +110,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     materializationFailures: route(
       "Value-free failures of Interface materialisation",
-      "What could not be made of the Outputs of an apply: code and attempt, never a value."
+      "The Outputs of an apply that could not be created: code and attempt, never a value."
     ),
     retryMaterialization: route(
       "Retry a failed materialisation",
@@ -131,7 +131,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     planUpdate: queuedRun(
       "Update stale Capsules, in waves",
-      "Every stale Capsule of the Workspace, or those of `capsuleIds` that are stale, each with what takes Outputs from it. 201 with the group, its `waves` and the Plan Runs of the first one: what takes Outputs of others is planned after these were applied, and left out if none that it takes has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
+      "Every stale Capsule of the Workspace, or the stale Capsules of `capsuleIds`, each with its consumers. 201 with the group, its `waves` and the Plan Runs of the first wave: consumers are planned after their producers were applied, and skipped if none of their inputs has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
     ),
     driftCheck: queuedRun(
       "Check every active Capsule for drift",
@@ -143,11 +143,11 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     runs: route(
       "List Runs, newest first",
-      `${filterSentence} A listed Run has the summary of its plan, but not what the plan changes item by item (\`resourceChanges\`, \`outputChanges\`, \`resourceDrift\`): read the Run for that. Looks of webhooks and schedules that found nothing new are left out, and kept for a day; \`includeLooks=true\` lists them too. \`view=changes\` lists a change once: its plan stands for it, and \`folded\` names what belongs to the plans of the page: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It takes the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with others, which may fit one Run of a change and not another.`
+      `${filterSentence} A listed Run has the summary of its plan, but not what the plan changes item by item (\`resourceChanges\`, \`outputChanges\`, \`resourceDrift\`): read the Run for that. Checks by webhooks and schedules that found nothing new are omitted, and kept for a day; \`includeLooks=true\` lists them too. \`view=changes\` lists a change once: by its plan, and \`folded\` contains the Runs that belong to the plans of the page: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It takes the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with other filters, which may fit one Run of a change and not another.`
     ),
     runFacets: route(
       "Count Runs by what they can be filtered by",
-      `Takes the filters of the list of Runs. Each facet is counted with the other filters and without its own, so that it says what choosing a value would show. Of the Runs that fit \`search\`, \`sourceId\`, \`since\` and \`until\` the newest ${mostCounted.toLocaleString("en")} are counted; \`complete\` is false if there are more.`
+      `Takes the filters of the list of Runs. Each facet is counted with the other filters and without its own, so that it shows the result of choosing a value. Of the Runs that fit \`search\`, \`sourceId\`, \`since\` and \`until\` the newest ${mostCounted.toLocaleString("en")} are counted; \`complete\` is false if there are more.`
     ),
     capsules: route("List Capsules", "Filters: `projectId`, `status`.")
   }

@@ -53,7 +53,7 @@ const en = {
     return where.length === 0 ? `${role} everywhere` : `${role} in ${where.join(" of ")}`
   },
   removeTeam: (name: string) => `Remove ${name}?`,
-  removeTeamText: "What it granted ends. A team that a rule names cannot be removed."
+  removeTeamText: "Its grants end. A team that a rule names cannot be removed."
 }
 
 const ja: typeof en = {
