@@ -471,7 +471,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
           cwd,
           environment: environments[command.access],
           network: command.access !== "none" && (job.network ?? true),
-          readOnly
+          readOnly,
+          isInstallation: isInstall
         },
         output: command.output,
         timeout: command.timeout,

@@ -413,7 +413,12 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     )
 
     const end = yield* process.end
-    const limit = end._tag === "exited" && end.code === 0 ? undefined : yield* process.exceeded
+    const { isInstallation = false } = run.command
+    // svc uses what an installation left, so nothing may write to it any more when it is measured.
+    if (isInstallation) yield* process.kill
+    const isSuccess = end._tag === "exited" && end.code === 0
+    const exceeded = isSuccess && !isInstallation ? undefined : yield* process.exceeded
+    const limit = isSuccess && exceeded?.code !== "folder_limit" ? undefined : exceeded
     const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
     // Processes that the program started may have outlived it.

@@ -64,6 +64,8 @@ export interface SpawnRequest {
   readonly guard: RunGuard
   /** Folders outside of the Run's root that the program may fill. */
   readonly elsewhere?: ReadonlyArray<string>
+  /** As for the command. */
+  readonly isInstallation: boolean | undefined
 }
 
 const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
@@ -170,6 +172,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     pid: handle.pid,
     isSupervisor: role.kind === "supervisor",
     elsewhere: request.elsewhere ?? [],
+    isInstallation: request.isInstallation === true,
     inside: Deferred.await(target),
     interrupt,
     kill

@@ -37,6 +37,20 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     test: "test/src/http/Perimeter.test.ts"
   },
   {
+    name: "bounds: an installation is measured again after its end",
+    file: "runner/sandbox/limits/RunLimits.ts",
+    text: "        if (!program.isInstallation) return undefined\n",
+    broken: "        if (program.pid > 0) return undefined\n",
+    test: "test/runner/sandbox/limits/RunLimits.test.ts"
+  },
+  {
+    name: "bounds: an installation above the limit fails although it succeeded",
+    file: "runner/execution/ToolRun.ts",
+    text: `isSuccess && exceeded?.code !== "folder_limit" ?`,
+    broken: "isSuccess ?",
+    test: "test/runner/execution/RunProviders.test.ts"
+  },
+  {
     name: "bounds: files without contents on the disk",
     file: "runner/sandbox/limits/FolderSize.ts",
     text: "kibibytes * 1024 + files * bytesOfFile",

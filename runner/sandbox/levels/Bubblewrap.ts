@@ -212,7 +212,8 @@ const levelOf = (
             inputs: filterInputs(filter),
             noted: notedIn(spec.processNote),
             killStragglers: Effect.void,
-            guard
+            guard,
+            isInstallation: command.isInstallation
           })
         })
       }

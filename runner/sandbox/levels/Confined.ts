@@ -86,7 +86,8 @@ export const spawnInNamespaces = (
     inputs: [[confinementFds.spec, specStream(confined)]],
     noted: notedIn(more.processNote),
     killStragglers: Effect.void,
-    guard: more.guard
+    guard: more.guard,
+    isInstallation: confined.command.isInstallation
   })
 }
 
@@ -118,7 +119,8 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     noted: notedIn(more.processNote),
     killStragglers: more.killStragglers,
     guard: more.guard,
-    elsewhere: more.elsewhere
+    elsewhere: more.elsewhere,
+    isInstallation: program.command.isInstallation
   })
 })
 

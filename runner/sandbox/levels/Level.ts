@@ -46,6 +46,11 @@ export interface SandboxedCommand {
   readonly environment: ProcessEnvironment
   readonly network: boolean
   readonly readOnly?: ReadonlyArray<string>
+  /**
+   * The program only installs packages. Above the limit of its folder it is killed at once, since it has nothing to save, and its
+   * folder is measured again after its end.
+   */
+  readonly isInstallation?: boolean
 }
 
 export interface OpenSandbox {

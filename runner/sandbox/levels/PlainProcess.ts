@@ -37,7 +37,8 @@ export const plainProcess = (host: LevelHost): Level => ({
           noted: () => Effect.void,
           killStragglers: Effect.void,
           guard,
-          elsewhere
+          elsewhere,
+          isInstallation: command.isInstallation
         })
       }
     }

@@ -92,7 +92,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
             noted: () => Effect.void,
             killStragglers: Effect.void,
             guard,
-            elsewhere: outside(spec, temporary)
+            elsewhere: outside(spec, temporary),
+            isInstallation: command.isInstallation
           })
         })
       }

@@ -108,6 +108,8 @@ export interface LimitedProgram {
   readonly isSupervisor: boolean
   /** Folders outside of the Run's root that the program may fill. */
   readonly elsewhere: ReadonlyArray<string>
+  /** As for the command. */
+  readonly isInstallation: boolean
   /** A process that can access the private file systems; the program itself if none exist. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
@@ -213,7 +215,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
           earlier === undefined ? [true, limitExceeded(code, own)] : [false, earlier]
         )
         if (!isFirst) return
-        if (code === "folder_limit") {
+        if (code === "folder_limit" && !program.isInstallation) {
           yield* program.interrupt
           yield* Effect.sleep(longestFarewell)
         }
@@ -246,7 +248,12 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
         const earlier = yield* Ref.get(hit)
         if (earlier !== undefined) return earlier
         const code = (yield* group?.hit ?? Effect.undefined) ?? (yield* files.full)
-        return code === undefined ? undefined : limitExceeded(code, own)
+        if (code !== undefined) return limitExceeded(code, own)
+        // Between two measurements an installation can write more than the limit, and end.
+        if (!program.isInstallation) return undefined
+        return (yield* folderUse(spawner, places)).bytes >= own.folderBytes
+          ? limitExceeded("folder_limit", own)
+          : undefined
       })
     })
 

@@ -45,7 +45,8 @@ const runFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-const shell = (script: string): SandboxedCommand => ({
+const shell = (script: string, more: Partial<SandboxedCommand> = {}): SandboxedCommand => ({
+  ...more,
   argv: ["/bin/sh", "-c", script],
   cwd: ".",
   environment: { PATH: systemPath },
@@ -56,12 +57,13 @@ const shell = (script: string): SandboxedCommand => ({
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
-  requirements?: SandboxSpec["requirements"]
+  requirements?: SandboxSpec["requirements"],
+  more: Partial<SandboxedCommand> = {}
 ) {
   const sandbox = yield* Sandbox
   const folder = yield* place
   const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [], requirements })
-  const child = yield* box.spawn(shell(script))
+  const child = yield* box.spawn(shell(script, more))
   const [stdout] = yield* Effect.all(
     [Stream.mkString(Stream.decodeText(child.stdout)), Stream.runDrain(child.stderr)],
     { concurrency: 2 }
@@ -172,6 +174,31 @@ describe("a Run whose folder grows over its limit", () => {
     it.concurrent(`fails with folder_limit, and another Run continues, ${place}`, () =>
       continues(layer, "folder_limit", filling))
   }
+})
+
+describe("the folder of an installation", () => {
+  const eight = "for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done"
+  const deaf = `trap 'echo asked' INT; ${eight}; while :; do sleep 0.1; done`
+  const installing = (script: string) => ended(script, runFolder, undefined, { isInstallation: true })
+
+  for (const { layer, place } of places.filter(({ place: name }) => name.endsWith("with watching"))) {
+    it.concurrent(`ends it at once above the limit: it has nothing to save, ${place}`, () =>
+      Effect.gen(function* () {
+        const { end, exceeded, stdout } = yield* installing(deaf)
+        expect([exceeded?.code, end._tag, stdout]).toEqual(["folder_limit", "signalled", ""])
+      }).pipe(Effect.provide(layer)))
+
+    it.concurrent(`is measured again after its end, ${place}`, () =>
+      Effect.gen(function* () {
+        expect<string | undefined>((yield* installing(eight)).exceeded?.code).toBe("folder_limit")
+        expect((yield* installing("echo small")).exceeded).toBeUndefined()
+      }).pipe(Effect.provide(layer)))
+  }
+
+  it.concurrent("is treated otherwise than that of another program, which is asked first", () =>
+    Effect.gen(function* () {
+      expect((yield* ended(deaf)).stdout).toBe("asked\n")
+    }).pipe(Effect.provide(sandboxWith({ isolation: "off", controlGroups: false }))))
 })
 
 for (const [level, settings] of rungs) {
