@@ -1,12 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
-import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
-import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
-import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
+import { AutoUpdateDecision } from "../records/AutoUpdate.ts"
+import { Capsule, CapsuleChange, Dependency, NewDependency } from "../records/Capsule.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
-import { displayText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { Run, RunStatus } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
@@ -52,13 +50,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/capsules/:capsuleId", {
       params: ofCapsule,
-      payload: Schema.Struct({
-        name: Schema.optionalKey(displayText(80)),
-        autoUpdate: Schema.optionalKey(AutoUpdateChange),
-        pathFilter: Schema.optionalKey(Schema.Boolean),
-        driftChecks: Schema.optionalKey(CapsuleDriftChecks),
-        status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
-      }),
+      payload: CapsuleChange,
       success: Schema.Struct({ capsule: Capsule })
     })
   )

@@ -6,9 +6,7 @@ import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/Configuratio
 import { AdoptionRequest, LeftOverAdopted } from "../api/LeftOverAdoption.ts"
 import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { AutoUpdateChange } from "../records/AutoUpdate.ts"
-import { Capsule } from "../records/Capsule.ts"
-import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
+import { Capsule, CapsuleChange } from "../records/Capsule.ts"
 import {
   BackupId,
   InstallConfigId,
@@ -82,11 +80,7 @@ export const CapsuleCommands = commandsOf(
   Rpc.make("Update", {
     payload: {
       ...command,
-      name: Schema.optionalKey(Schema.String),
-      autoUpdate: Schema.optionalKey(AutoUpdateChange),
-      pathFilter: Schema.optionalKey(Schema.Boolean),
-      driftChecks: Schema.optionalKey(CapsuleDriftChecks),
-      status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+      ...CapsuleChange.fields
     },
     success: Capsule,
     error: ApiError

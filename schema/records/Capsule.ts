@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { capsuleStatuses } from "./CapsuleLifecycle.ts"
-import { AutoUpdate } from "./AutoUpdate.ts"
+import { AutoUpdate, AutoUpdateChange } from "./AutoUpdate.ts"
 import { CommitDescription } from "./Commit.ts"
 import {
   CapsuleId,
@@ -17,8 +17,8 @@ import {
   WorkspaceId
 } from "./Ids.ts"
 import { CapsuleImport } from "./ImportedFrom.ts"
-import { DriftCheckPlan } from "./DriftChecks.ts"
-import { Timestamp } from "./Primitives.ts"
+import { CapsuleDriftChecks, DriftCheckPlan } from "./DriftChecks.ts"
+import { displayText, Timestamp } from "./Primitives.ts"
 
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
@@ -132,6 +132,16 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     updatedAt: Timestamp
   }).annotate({ identifier: "Capsule" })
 ) {}
+
+/** The settings of a Capsule that a person changes; absent settings stay as they are. */
+export const CapsuleChange = Schema.Struct({
+  name: Schema.optionalKey(displayText(80)),
+  autoUpdate: Schema.optionalKey(AutoUpdateChange),
+  pathFilter: Schema.optionalKey(Schema.Boolean),
+  driftChecks: Schema.optionalKey(CapsuleDriftChecks),
+  status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+})
+export type CapsuleChange = typeof CapsuleChange.Type
 
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })

@@ -3,8 +3,7 @@ import { SqlClient } from "effect/sql"
 import { refuseConflictingRun } from "../../ledger/capsule/ConflictingRuns.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
-import type { AutoUpdateChange } from "../../../schema/records/AutoUpdate.ts"
-import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
+import type { CapsuleChange } from "../../../schema/records/Capsule.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { peopleBehind } from "../../access/account/PeopleBehind.ts"
@@ -31,14 +30,6 @@ import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
-
-interface UpdateRequest {
-  readonly name?: string
-  readonly autoUpdate?: AutoUpdateChange
-  readonly pathFilter?: boolean
-  readonly driftChecks?: CapsuleDriftChecks
-  readonly status?: "active" | "disabled"
-}
 
 /** Compares what has been applied with the lane, before the transaction that sets the filter. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
@@ -67,7 +58,7 @@ const autoUpdateAuthors = Effect.fnUntraced(function* (
 })
 
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
-export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: CommandContext, request: UpdateRequest) {
+export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: CommandContext, request: CapsuleChange) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
