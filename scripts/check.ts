@@ -2,6 +2,7 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { subjectFaults } from "./CommitSubjects.ts"
 
 class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -29,12 +30,23 @@ const types = Effect.gen(function* () {
   return { ok: counted.length === 0, output: counted.length === 0 ? "" : lines.join("\n") }
 })
 
+/** Warns about the newest commits and never fails: a published subject cannot be changed. */
+const subjects = Effect.gen(function* () {
+  const log = yield* run("git", ["log", "-20", "--no-merges", "--format=%s"])
+  const faulty = log.output
+    .split("\n")
+    .flatMap((subject) => subjectFaults(subject).map((fault) => `${subject}: ${fault}`))
+  if (log.ok && faulty.length > 0) yield* Console.log(`Commit subjects to improve:\n  ${faulty.join("\n  ")}`)
+  return { ok: true, output: "" }
+})
+
 const checks = [
   ["types", types],
   ["lint", run("node_modules/.bin/oxlint", sources)],
   ["format", run("node_modules/.bin/biome", ["format", "."])],
   ["yields", run(process.execPath, ["test", "./test/StaleReads.test.ts"])],
   ["architecture", run(process.execPath, ["test", "./test/Architecture.test.ts"])],
+  ["subjects", subjects],
   ["unused", run("node_modules/.bin/knip", ["--no-progress", "--no-config-hints"])]
 ] as const
 

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test"
+import { subjectFaults } from "../../scripts/CommitSubjects.ts"
+
+test.each(["Refuse applies from a revoked share", "Pass the key to the runner", "Read states before the transaction"])(
+  "accepts the commit subject %j",
+  (subject) => expect(subjectFaults(subject)).toEqual([])
+)
+
+test.each([
+  "Refused applies from a revoked share",
+  "Adds a check of subjects",
+  "Fixing leaked servers",
+  "What a revoked share gave to a plan is no longer applied",
+  "The sync holds where it asks for objects",
+  "52: exit codes"
+])("reports the commit subject %j, which is not imperative", (subject) =>
+  expect(subjectFaults(subject)).toEqual(["does not begin with an imperative"])
+)
+
+test("reports a commit subject of 61 characters, and accepts one of 60", () => {
+  expect(subjectFaults(`Add ${"x".repeat(56)}`)).toEqual([])
+  expect(subjectFaults(`Add ${"x".repeat(57)}`)).toEqual(["61 characters instead of at most 60"])
+})
