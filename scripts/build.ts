@@ -67,6 +67,15 @@ main([
   yield* files.writeFileString(path.join(root, service), code)
 })
 
+/** The commit of the checkout; empty if there is no Git, or for changes that are not committed. */
+const commitOf = (root: string): string => {
+  const git = (...args: ReadonlyArray<string>) => {
+    const { exitCode, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })
+    return exitCode === 0 ? stdout.toString().trim() : undefined
+  }
+  return git("status", "--porcelain") === "" ? (git("rev-parse", "HEAD") ?? "") : ""
+}
+
 const compile = Effect.fn("build.compile")(function* (
   root: string,
   outfile: string,
@@ -95,7 +104,10 @@ const compile = Effect.fn("build.compile")(function* (
         minify: true,
         bytecode: true,
         sourcemap: "linked",
-        define: { "process.env.NODE_ENV": '"production"' },
+        define: {
+          "process.env.NODE_ENV": '"production"',
+          SVC_BUILT_FROM: JSON.stringify(commitOf(root))
+        },
         plugins: [withoutImportMeta],
         external: leftOut,
         metafile: true,

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
 import { confineArgument, guardArgument } from "./BinaryArguments.ts"
+import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"
 import { commandLine } from "./cli/CommandLine.ts"
 import { runMain } from "./cli/RunMain.ts"
@@ -10,7 +11,7 @@ import { platform } from "./composition/Platform.ts"
 import { lasting } from "./LastingProcess.ts"
 import { ownProgram } from "./OwnProgram.ts"
 
-const args = process.argv.slice(2)
+const args = commandFirst(process.argv.slice(2))
 const binary = Layer.mergeAll(
   Layer.succeed(ConfinementCommand, { program: ownProgram(), args: [confineArgument] }),
   Layer.succeed(GuardCommand, { program: ownProgram(), args: [guardArgument] })

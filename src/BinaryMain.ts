@@ -2,7 +2,7 @@
 // a sync or client process loads none of the service.
 import { dirname, join } from "node:path"
 import { confineArgument, guardArgument, syncArgument } from "./BinaryArguments.ts"
-import { isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
+import { commandFirst, isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
 
 const isSync = process.argv[2] === syncArgument
 const programs = new Map([
@@ -10,7 +10,7 @@ const programs = new Map([
   [confineArgument, "runner/sandbox/confinement/ConfineMain.js"],
   [guardArgument, "runner/agent/guard/GuardMain.js"]
 ])
-const args = process.argv.slice(2)
+const args = commandFirst(process.argv.slice(2))
 const ofCommand = isClientCommand(args)
   ? "src/ClientMain.js"
   : isAgentCommand(args)

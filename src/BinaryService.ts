@@ -3,6 +3,7 @@ import { SyncProcessCommand } from "../runner/snapshot/SyncProcessCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
 import { confineArgument, syncArgument } from "./BinaryArguments.ts"
 import { SvcCommand } from "./backup/SvcCommand.ts"
+import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { run } from "./cli/Run.ts"
 import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
@@ -13,7 +14,7 @@ import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
 /** The command line of a compiled binary, which embeds the dashboard and licences and also runs its own syncs and sandboxes. */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): void => {
-  const args = process.argv.slice(2)
+  const args = commandFirst(process.argv.slice(2))
   const binary = Layer.mergeAll(
     Layer.succeed(EmbeddedDashboard, dashboard),
     Layer.succeed(EmbeddedLicenses, licenses),

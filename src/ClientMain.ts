@@ -1,10 +1,11 @@
 // Loaded by commands that are clients of a server, see `cli/ClientCommandNames.ts`.
 import { Effect } from "effect"
+import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { clientSvc } from "./cli/ClientRoot.ts"
 import { commandLine } from "./cli/CommandLine.ts"
 import { runMain } from "./cli/RunMain.ts"
 import { plainPlatform } from "./composition/PlainPlatform.ts"
 
-const args = process.argv.slice(2)
+const args = commandFirst(process.argv.slice(2))
 
 runMain(args, commandLine(clientSvc)(args).pipe(Effect.provide(plainPlatform)))

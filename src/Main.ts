@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
+import { commandFirst, isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
 
-const args = process.argv.slice(2)
+const args = commandFirst(process.argv.slice(2))
 
 void (isClientCommand(args)
   ? import("./ClientMain.ts")

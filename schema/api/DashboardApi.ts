@@ -71,6 +71,14 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
           email: Schema.optionalKey(Schema.String),
           displayName: Schema.optionalKey(Schema.String)
         }),
+        /** The caller's credential, and what it may be used for; a session may be used for everything. */
+        credential: Schema.optionalKey(
+          Schema.Struct({
+            kind: Schema.Literals(["session", "token", "oauth", "host", "service"]),
+            scopes: Schema.optionalKey(Schema.Array(Schema.String)),
+            boundWorkspaceId: Schema.optionalKey(Schema.String)
+          })
+        ),
         workspaces: Schema.Array(Workspace),
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,

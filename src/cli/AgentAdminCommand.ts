@@ -1,9 +1,10 @@
-import { Console, Duration, Effect, Option, Redacted } from "effect"
+import { durationFlag, intFlag } from "./ValueFlags.ts"
+import { Console, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import { OperatorReleases } from "../operator/Operator.ts"
 import type { AgentChange } from "../operator/PoolCommands.ts"
-import { CommandFailed, jsonFlag, misuse, print, printSecret } from "./Output.ts"
+import { jsonFlag, print, printSecret } from "./Output.ts"
 import { withPools } from "./PoolCommand.ts"
 import { releasedText } from "./ReleasedText.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
@@ -42,29 +43,20 @@ const tokenCommand = Command.make(
   {
     ...dataFlags,
     pool: Flag.String("pool").pipe(Flag.withDescription("Pool that the agents join"), Flag.withMetavar("name")),
-    uses: Flag.Int("uses").pipe(
-      Flag.withDescription("How many agents may enrol with it"),
+    uses: intFlag("uses", 1).pipe(
+      Flag.withDescription("How many agents may enrol with it; else 1"),
       Flag.withMetavar("count"),
       Flag.withDefault(1)
     ),
-    expires: Flag.String("expires").pipe(
-      Flag.withDescription("How long it may be used, for instance 1h or 7d"),
-      Flag.withMetavar("duration"),
-      Flag.withDefault("1h")
+    expires: durationFlag("expires").pipe(
+      Flag.withDescription("How long it may be used, for instance 7d; else 1h"),
+      Flag.withDefault(3_600_000)
     ),
     json: jsonFlag
   },
   Effect.fn("agent.token")(function* ({ config, expires, json, pool, uses, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const [, count, unit] = /^(\d{1,5})([smhd])$/.exec(expires) ?? []
-    if (count === undefined) {
-      return yield* new CommandFailed({
-        ...misuse,
-        message: `${expires} is no duration: write for instance 30m, 1h or 7d.`
-      })
-    }
-    const seconds = { s: 1, m: 60, h: 3600, d: 86_400 }[unit === "s" || unit === "m" || unit === "d" ? unit : "h"]
-    const lifetimeSeconds = Duration.toSeconds(Duration.seconds(Number(count) * seconds))
+    const lifetimeSeconds = Math.round(expires / 1000)
     const issued = yield* withPools(settings, ({ token }) => token({ pool, uses, lifetimeSeconds }))
     const secret = Redacted.value(issued.secret)
     yield* printSecret(
@@ -96,7 +88,7 @@ const releaseCommand = Command.make(
     ...dataFlags,
     run: Argument.String("run").pipe(Argument.withDescription("The Run, run_...")),
     fence: Flag.optional(
-      Flag.Int("fence").pipe(
+      intFlag("fence", 0).pipe(
         Flag.withDescription("Fence of the agent's claim, as the command without it shows"),
         Flag.withMetavar("number")
       )

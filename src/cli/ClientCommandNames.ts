@@ -35,6 +35,38 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "api"
 ])
 
+const leadingFlags: ReadonlyMap<string, number> = new Map([
+  ["--json", 1],
+  ["--quiet", 1],
+  ["-q", 1],
+  ["--server", 2],
+  ["--context", 2],
+  ["--workspace", 2],
+  ["--output", 2],
+  ["-o", 2]
+])
+
+/**
+ * The command line with the command first: flags of every command may also precede it, and `svc help plan` is
+ * `svc plan --help`.
+ */
+export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  let taken = 0
+  while (taken < args.length) {
+    const [name = "", value] = (args[taken] ?? "").split("=", 2)
+    const width = leadingFlags.get(name)
+    if (width === undefined) break
+    taken += value === undefined ? width : 1
+  }
+  const [command, ...rest] = args.slice(taken)
+  if (command === undefined) return args
+  if (command === "help") return [...rest.filter((word) => !word.startsWith("-")), "--help"]
+  if (taken === 0 || command.startsWith("-")) return args
+  const end = rest.indexOf("--")
+  const flags = args.slice(0, taken)
+  return end === -1 ? [command, ...rest, ...flags] : [command, ...rest.slice(0, end), ...flags, ...rest.slice(end)]
+}
+
 /** Returns true if a command line belongs to an agent: it loads the code that executes Runs, and no part of the service. */
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 

@@ -1,4 +1,4 @@
-import { Cause, Console, Effect, Exit, Layer, Option, type Runtime, Terminal } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Option, PlatformError, type Runtime, Terminal } from "effect"
 import { CliError, Command } from "effect/cli"
 import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
@@ -10,8 +10,18 @@ import { OutputFormat, withFormat } from "./OutputFormat.ts"
 import { presentation } from "./Presentation.ts"
 import { terminalText } from "./remote/TerminalText.ts"
 
+/** A file or a folder that the system refused. */
+const fileText = ({ message, reason }: PlatformError.PlatformError): string => {
+  const place = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  if (place === undefined) return message
+  return reason._tag === "NotFound"
+    ? `There is no file or folder ${place}. Check the path.`
+    : `${place} cannot be used (${reason._tag}). Check its path and permissions.`
+}
+
 const messageOf = (error: unknown): string => {
   if (isStorageFull(error)) return storageFullAtStart
+  if (error instanceof PlatformError.PlatformError) return fileText(error)
   return error instanceof Error ? error.message : String(error)
 }
 

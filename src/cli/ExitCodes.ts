@@ -1,4 +1,4 @@
-import { Runtime, Terminal } from "effect"
+import { PlatformError, Runtime, Terminal } from "effect"
 import { CliError } from "effect/cli"
 import { errorStatuses } from "../../schema/errors/ApiError.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -90,6 +90,7 @@ const propertyOf = (failure: unknown, key: PropertyKey): unknown =>
 /** The exit code of the failure that ended a command. */
 export const exitCodeOf = (failure: unknown): number => {
   if (failure instanceof SettingsRefused) return exitCodes.usage
+  if (failure instanceof PlatformError.PlatformError && failure.reason._tag === "NotFound") return exitCodes.usage
   if (Terminal.isQuitError(failure)) return exitCodes.interrupted
   if (CliError.isCliError(failure)) {
     return failure._tag === "ShowHelp" && failure.errors.length === 0 ? exitCodes.done : exitCodes.usage

@@ -1,3 +1,4 @@
+import { intFlag } from "./ValueFlags.ts"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
@@ -28,7 +29,7 @@ const poolSettings = {
     Flag.withDescription("The lowest level of isolation at which an agent may hold Runs of the pool"),
     Flag.optional
   ),
-  lease: Flag.Int("lease").pipe(
+  lease: intFlag("lease", 1).pipe(
     Flag.withDescription("How long an agent may be silent while it applies (default 2700)"),
     Flag.withMetavar("seconds"),
     Flag.optional

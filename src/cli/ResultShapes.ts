@@ -5,7 +5,12 @@
 export const resultShapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { server: "origin", loggedIn: "true" },
   logout: { server: "origin", loggedIn: "false" },
-  whoami: { server: "origin", subject: "{id, email?, displayName?}" },
+  whoami: {
+    server: "origin",
+    subject: "{id, email?, displayName?}",
+    "workspace?": "{id, handle, role?}",
+    "credential?": "{kind, scopes?, boundWorkspaceId?}"
+  },
   "context list": { contexts: "array of {name, server, workspace?, current}" },
   "context use": { name: "name", server: "origin", "workspace?": "handle", current: "true" },
   "context set": { name: "name", server: "origin", "workspace?": "handle", current: "boolean" },

@@ -34,7 +34,7 @@ export const scanCommand = Command.make(
       )
     ),
     tool: Flag.Literals("tool", ToolIdentity.fields.name.literals).pipe(
-      Flag.withDescription("Read the files that this tool reads"),
+      Flag.withDescription("Read the files that this tool reads; else opentofu"),
       Flag.withDefault("opentofu")
     ),
     json: jsonFlag

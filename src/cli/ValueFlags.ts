@@ -1,5 +1,87 @@
-import { Flag } from "effect/cli"
+import { Clock, Effect } from "effect"
+import { CliError, Flag } from "effect/cli"
 
 /** A flag that may be absent, or be given several times. */
 export const anyNumber = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
   Flag.withDefault(Flag.atLeast(flag, 0), [])
+
+/** A flag that takes a whole number of this size. */
+export const intFlag = (name: string, least: number, most = Number.MAX_SAFE_INTEGER): Flag.Flag<number> =>
+  Flag.Int(name).pipe(
+    Flag.filter(
+      (number) => number >= least && number <= most,
+      (number) =>
+        most === Number.MAX_SAFE_INTEGER
+          ? `--${name} ${number}: expected a whole number from ${least} on`
+          : `--${name} ${number}: expected a whole number from ${least} to ${most}`
+    )
+  )
+
+const unitMillis = new Map([
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+  ["w", 604_800_000]
+])
+const durationForm = /^([1-9][0-9]{0,4})([smhdw])$/
+const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/** Milliseconds of a duration such as `90s`, `30m`, `12h`, `7d` or `2w`. */
+export const durationMillis = (text: string): number | undefined => {
+  const [, count, unit = ""] = durationForm.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * (unitMillis.get(unit) ?? 0)
+}
+
+/** Milliseconds since 1970 of a date, which begins at midnight UTC, or of a time. A date that no calendar has is none. */
+const timeMillis = (text: string): number | undefined => {
+  const [, date = ""] = timeForm.exec(text) ?? []
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(date)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : at
+}
+
+const timeFlag = (name: string, direction: 1 | -1, expected: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("time"),
+    Flag.mapEffect((text) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const duration = durationMillis(text)
+        const at = duration === undefined ? timeMillis(text) : now + direction * duration
+        const isPast = direction === 1 && at !== undefined && at <= now
+        return at === undefined || isPast
+          ? Effect.fail(new CliError.InvalidValue({ option: name, value: text, expected, kind: "flag" }))
+          : Effect.succeed(new Date(at).toISOString())
+      })
+    )
+  )
+
+/** A flag that takes a time to come: a date, a time, or how long from now. */
+export const comingTimeFlag = (name: string): Flag.Flag<string> =>
+  timeFlag(
+    name,
+    1,
+    "a time to come: how long from now, such as 12h or 30d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
+  )
+
+/** A flag that takes a time of the past: a date, a time, or how long ago. */
+export const pastTimeFlag = (name: string): Flag.Flag<string> =>
+  timeFlag(
+    name,
+    -1,
+    "how long ago, such as 30m, 12h or 7d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
+  )
+
+/** A flag that takes a duration, in milliseconds. */
+export const durationFlag = (name: string): Flag.Flag<number> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("duration"),
+    Flag.mapEffect((text) => {
+      const millis = durationMillis(text)
+      const expected = "a duration such as 90s, 30m, 2h or 7d"
+      return millis === undefined
+        ? Effect.fail(new CliError.InvalidValue({ option: name, value: text, expected, kind: "flag" }))
+        : Effect.succeed(millis)
+    })
+  )

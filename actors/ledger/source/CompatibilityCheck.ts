@@ -39,6 +39,9 @@ export interface CheckRequest {
 /** Enough omitted entries to act on. */
 const mostNamed = 20
 
+const shownPaths = (paths: ReadonlyArray<string>): string =>
+  `${paths.slice(0, mostNamed).join(", ")}${paths.length > mostNamed ? ", ..." : ""}`
+
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
 
@@ -88,6 +91,14 @@ export class CompatibilityCheck extends Context.Service<
       const impossible = (code: CheckImpossible["code"]) => (error: { readonly message: string }) =>
         Effect.fail(new CheckImpossible({ code, message: error.message }))
 
+      const unlisted = (modulePath: string, paths: ReadonlyArray<string>) =>
+        Effect.fail(
+          new CheckImpossible({
+            code: "module_not_found",
+            message: `The snapshot has no module at ${modulePath}. ${paths.length === 0 ? "It has none." : `Its modules: ${shownPaths(paths)}.`}`
+          })
+        )
+
       const check = Effect.fn("CompatibilityCheck.check")(function* (request: CheckRequest) {
         const tree = yield* snapshots
           .open(request.snapshot.archiveDigest)
@@ -99,7 +110,7 @@ export class CompatibilityCheck extends Context.Service<
         const readAs = request.tool ?? Option.getOrUndefined(tool)?.name
         const scan = yield* scanner.scanModule(tree, request.modulePath, readAs).pipe(
           Effect.catchTags({
-            ModuleNotInTree: impossible("module_not_found"),
+            ModuleNotInTree: () => unlisted(request.modulePath, scanner.listModules(tree)),
             ScanLimitExceeded: impossible("scan_limit_exceeded"),
             HclParserUnavailable: impossible("scan_failed")
           })
@@ -187,13 +198,13 @@ export class CompatibilityCheck extends Context.Service<
         )
         const [only, ...others] = modules
         if (only !== undefined && others.length === 0) return only.path
-        const paths = modules.slice(0, 20).map((module) => module.path)
+        const paths = modules.map((module) => module.path)
         return yield* new CheckImpossible(
           only === undefined
             ? { code: "module_not_found", message: "The snapshot holds no module." }
             : {
                 code: "module_selection_required",
-                message: `The snapshot holds ${modules.length} modules. Choose one with options.modulePath: ${paths.join(", ")}${modules.length > 20 ? ", ..." : ""}`
+                message: `The snapshot holds ${modules.length} modules. Choose one with options.modulePath: ${shownPaths(paths)}`
               }
         )
       })

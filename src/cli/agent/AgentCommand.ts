@@ -11,7 +11,7 @@ import { agentDoctorCommand } from "./AgentDoctor.ts"
 import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
-import { anyNumber } from "../ValueFlags.ts"
+import { anyNumber, intFlag } from "../ValueFlags.ts"
 
 /** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
@@ -38,7 +38,7 @@ export const agentCommand = Command.make(
     ),
     dir: dirFlag,
     places: Flag.optional(
-      Flag.Int("places").pipe(
+      intFlag("places", 1).pipe(
         Flag.withDescription("Runs that it executes at once; else SVC_AGENT_PLACES, else 2"),
         Flag.withMetavar("number")
       )

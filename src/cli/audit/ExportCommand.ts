@@ -1,3 +1,4 @@
+import { intFlag } from "../ValueFlags.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { exportAll, exportChain } from "../../../actors/base/audit/AuditExport.ts"
@@ -23,7 +24,7 @@ export const exportCommand = Command.make(
       )
     ),
     after: Flag.optional(
-      Flag.Int("after").pipe(
+      intFlag("after", 0).pipe(
         Flag.withDescription("With --workspace: go on behind this position, that of the last line")
       )
     ),

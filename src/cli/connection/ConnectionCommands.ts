@@ -8,13 +8,13 @@ import { CommandFailed, misuse, print } from "../Output.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "../remote/Rows.ts"
-import { connectionNamed, connectionsOf, workspaceNamed } from "../remote/Selection.ts"
+import { connectionNamed, connectionsOf, nameTaken, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { connectionArgument } from "./ConnectionArgument.ts"
 import { deleteCommand, revokeCommand } from "./ConnectionEndCommands.ts"
 import { useCommand } from "./ConnectionUseCommand.ts"
 import { givenValues, valueFlags } from "./ConnectionValues.ts"
-import { anyNumber } from "../ValueFlags.ts"
+import { anyNumber, comingTimeFlag } from "../ValueFlags.ts"
 
 const listCommand = Command.make(
   "list",
@@ -78,6 +78,11 @@ const poolAndName = (given: string) => {
   return { pool, name: name.join("/") }
 }
 
+const part = "[A-Za-z0-9][A-Za-z0-9._-]*"
+const host = `${part}(?::[0-9]+)?`
+/** A host, `namespace/type`, or `registry/namespace/type`. */
+const providerForm = new RegExp(`^(?:${host}|${part}/${part}|${host}/${part}/${part})$`)
+
 const decodeCreate = Schema.decodeUnknownEffect(CreateConnection)
 
 const createCommand = Command.make(
@@ -86,6 +91,11 @@ const createCommand = Command.make(
     ...workspaceFlags,
     ...valueFlags,
     provider: Flag.String("provider").pipe(
+      Flag.filter(
+        (address) => providerForm.test(address),
+        (address) =>
+          `--provider ${JSON.stringify(address)}: expected the address of a provider such as hashicorp/aws, with its registry if it is another one, or the host of a Git server`
+      ),
       Flag.withDescription("What it is for: a provider such as hashicorp/aws, or the host of a Git server"),
       Flag.withMetavar("address")
     ),
@@ -106,14 +116,22 @@ const createCommand = Command.make(
       "The values stay with the agents of this pool, which have them under this name",
       "pool/name"
     ),
-    expires: text("expires-at", "When its values expire, such as 2027-01-31T00:00:00.000Z", "time"),
+    expires: Flag.optional(
+      comingTimeFlag("expires-at").pipe(
+        Flag.withDescription("When its values expire: 30d, or a date such as 2027-01-31")
+      )
+    ),
     name: Argument.String("name").pipe(Argument.withDescription("Name of the new Connection"))
   },
   Effect.fn("connection create")((given) =>
     Effect.gen(function* () {
       const { connections } = yield* SvcClient
-      const workspace = yield* workspaceNamed(given.workspace)
       const held = yield* givenValues(given)
+      const workspace = yield* workspaceNamed(given.workspace)
+      const taken = (yield* connectionsOf(workspace.id)).find(
+        ({ displayName, status }) => displayName === given.name && status !== "revoked"
+      )
+      if (taken !== undefined) return yield* nameTaken("a Connection", given.name, taken.id)
       const field = (name: string, value: Option.Option<string>) =>
         Option.match(value, { onNone: () => ({}), onSome: (some) => ({ [name]: some }) })
       const payload = yield* decodeCreate({

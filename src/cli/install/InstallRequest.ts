@@ -20,10 +20,12 @@ const text = (name: string, description: string, metavar = "text") =>
  * arguments.
  */
 export const installFlags = {
-  ref: text("ref", "Branch, tag or commit", "ref").pipe(Flag.withDefault("HEAD")),
-  module: text("module", "Path of the module in the repository", "path").pipe(Flag.withDefault(".")),
+  ref: text("ref", "Branch, tag or commit; else HEAD", "ref").pipe(Flag.withDefault("HEAD")),
+  module: text("module", "Path of the module in the repository; else . for its root", "path").pipe(
+    Flag.withDefault(".")
+  ),
   name: text("name", "Name of the new Capsule"),
-  environment: text("environment", "Its environment", "name").pipe(Flag.withDefault("production")),
+  environment: text("environment", "Its environment; else production", "name").pipe(Flag.withDefault("production")),
   variables: Flag.optional(
     text(
       "var-file",

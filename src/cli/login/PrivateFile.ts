@@ -1,5 +1,5 @@
 import { userInfo } from "node:os"
-import { Config, Context, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Config, Context, Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
 /** Messages about an invalid file. */
@@ -7,6 +7,9 @@ export interface PrivateFileWords {
   readonly exposed: (file: string) => string
   readonly unreadable: (file: string, cause: string) => string
 }
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof PlatformError.PlatformError ? cause.reason._tag : "it is not valid"
 
 const ownerOnly = 0o077
 
@@ -60,8 +63,12 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
   }
   const folder = settings.value
   const file = path.join(folder, name)
-  const unreadable = (cause: unknown) =>
-    new CommandFailed({ message: words.unreadable(file, cause instanceof Error ? cause.name : "it is not valid") })
+  const unreadable = (cause: unknown) => new CommandFailed({ message: words.unreadable(file, reasonOf(cause)) })
+
+  const unwritten = (cause: unknown) =>
+    new CommandFailed({
+      message: `${file} cannot be written (${reasonOf(cause)}). Check the folder's permissions, or name another one in XDG_CONFIG_HOME.`
+    })
 
   const read = Effect.gen(function* () {
     if (!(yield* files.exists(file))) return empty
@@ -78,7 +85,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
     yield* files.remove(fresh, { force: true })
     yield* files.writeFileString(fresh, text, { flag: "wx", mode: 0o600 })
     yield* files.rename(fresh, file)
-  }, Effect.mapError(unreadable))
+  }, Effect.mapError(unwritten))
 
   return { storable: Effect.void, read, write }
 })

@@ -6,11 +6,11 @@ import { print, printSecret } from "../Output.ts"
 import { onServer, Remote } from "../remote/Remote.ts"
 import { serverFlags, workspaceFlags } from "../remote/RemoteFlags.ts"
 import { rowsText, timeText } from "../remote/Rows.ts"
-import { onlyNamed, workspaceNamed } from "../remote/Selection.ts"
+import { nameTaken, onlyNamed, workspaceNamed } from "../remote/Selection.ts"
 import { allPages } from "../remote/Pages.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
-import { anyNumber } from "../ValueFlags.ts"
+import { anyNumber, comingTimeFlag } from "../ValueFlags.ts"
 
 const tokens = Effect.gen(function* () {
   const { accountTokens } = yield* SvcClient
@@ -63,10 +63,7 @@ const createCommand = Command.make(
       Flag.withDefault(false)
     ),
     expires: Flag.optional(
-      Flag.String("expires-at").pipe(
-        Flag.withDescription("When it expires, such as 2027-01-31T00:00:00.000Z"),
-        Flag.withMetavar("time")
-      )
+      comingTimeFlag("expires-at").pipe(Flag.withDescription("When it expires: 30d, or a date such as 2027-01-31"))
     ),
     name: Argument.String("name").pipe(Argument.withDescription("What it is for"))
   },
@@ -75,9 +72,12 @@ const createCommand = Command.make(
       const workspace = given.bound ? { workspace_id: (yield* workspaceNamed(given.workspace)).id } : {}
       const expires = Option.match(given.expires, { onNone: () => ({}), onSome: (at) => ({ expires_at: at }) })
       const scopes = given.scope.length === 0 ? ["read"] : given.scope
+      const isTaken = ({ name, revoked_at }: AccountToken) => name === given.name && revoked_at === null
       yield* asPerson(given)(
         Effect.gen(function* () {
           const { accountTokens } = yield* SvcClient
+          const taken = (yield* tokens).find(isTaken)
+          if (taken !== undefined) return yield* nameTaken("an active token", given.name, taken.token_id)
           const made = yield* accountTokens.create({ payload: { name: given.name, scopes, ...workspace, ...expires } })
           const revoke = accountTokens.revoke({ params: { tokenId: made.token_record.token_id } })
           // The token is the whole output, so that a script can store it.

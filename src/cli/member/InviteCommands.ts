@@ -28,7 +28,7 @@ const createCommand = Command.make(
   {
     ...workspaceFlags,
     role: Flag.Literals("role", Role.literals).pipe(
-      Flag.withDescription("What the invited person may do"),
+      Flag.withDescription("What the invited person may do; else member"),
       Flag.withDefault("member")
     ),
     email: Argument.optional(

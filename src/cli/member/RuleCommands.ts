@@ -1,3 +1,4 @@
+import { intFlag } from "../ValueFlags.ts"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type ApprovalRule, ApproverRole, mostApprovers } from "../../../schema/records/Approval.ts"
@@ -80,12 +81,8 @@ const addCommand = Command.make(
   "add",
   {
     ...workspaceFlags,
-    approvers: Flag.Int("approvers").pipe(
+    approvers: intFlag("approvers", 1, mostApprovers).pipe(
       Flag.withDescription(`How many people have to approve, 1 to ${mostApprovers}`),
-      Flag.filter(
-        (count) => count >= 1 && count <= mostApprovers,
-        (count) => `--approvers ${count}: expected a number from 1 to ${mostApprovers}`
-      ),
       Flag.withDefault(1)
     ),
     role: Flag.optional(

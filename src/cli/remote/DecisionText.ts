@@ -11,34 +11,41 @@ const ends: Readonly<Record<RunEndKind, string>> = {
   expired: "Expired"
 }
 
-const decisionLine = (
-  what: string,
-  { at, reason, subject }: { readonly at?: string | undefined; readonly reason?: string; readonly subject?: string }
-): string => {
+interface Decision {
+  readonly at?: string | undefined
+  readonly reason?: string
+  readonly subject?: string
+}
+
+const named = ({ at, reason, subject }: Decision, nameOf: (subject: string) => string): Decision => ({
+  ...(at === undefined ? {} : { at }),
+  ...(reason === undefined ? {} : { reason }),
+  ...(subject === undefined ? {} : { subject: nameOf(subject) })
+})
+
+const decisionLine = (what: string, { at, reason, subject }: Decision): string => {
   const time = timeText(at)
   const when = time === undefined ? "" : ` at ${time}`
   return `${what} by ${subject ?? "svc"}${when}${reason === undefined ? "." : `: ${terminalText(reason)}`}`
 }
 
 /** The people who approved, ended or stopped a Run, with the time and the reason. */
-export const decisionLines = ({
-  approvalComment,
-  approvedAt,
-  approvedBy,
-  cancelRequest,
-  endedBy,
-  status
-}: Run): ReadonlyArray<string> => [
+export const decisionLines = (
+  { approvalComment, approvedAt, approvedBy, cancelRequest, endedBy, status }: Run,
+  nameOf: (subject: string) => string
+): ReadonlyArray<string> => [
   ...(approvedAt === undefined
     ? []
     : [
         decisionLine("Approved", {
           at: approvedAt,
-          ...(approvedBy === undefined ? {} : { subject: approvedBy }),
+          ...(approvedBy === undefined ? {} : { subject: nameOf(approvedBy) }),
           ...(approvalComment === undefined ? {} : { reason: approvalComment })
         })
       ]),
   // Once the Run is cancelled, its end has the same.
-  ...(cancelRequest === undefined || status === "cancelled" ? [] : [decisionLine("Asked to stop", cancelRequest)]),
-  ...(endedBy === undefined ? [] : [decisionLine(ends[endedBy.kind], endedBy)])
+  ...(cancelRequest === undefined || status === "cancelled"
+    ? []
+    : [decisionLine("Asked to stop", named(cancelRequest, nameOf))]),
+  ...(endedBy === undefined ? [] : [decisionLine(ends[endedBy.kind], named(endedBy, nameOf))])
 ]

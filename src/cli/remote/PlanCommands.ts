@@ -1,3 +1,4 @@
+import { intFlag } from "../ValueFlags.ts"
 import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
@@ -248,7 +249,7 @@ export const rollbackCommand = Command.make(
       Flag.String("reason").pipe(Flag.withDescription("Why, for those who review it"), Flag.withMetavar("text"))
     ),
     generation: Flag.optional(
-      Flag.Int("generation").pipe(
+      intFlag("generation", 1).pipe(
         Flag.withDescription("Generation of the Capsule's state; else the one before the current")
       )
     ),

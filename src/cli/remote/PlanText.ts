@@ -266,7 +266,12 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
  * A plan in the form shown for review: what it may not know of, then the riskiest changes first, then minor ones, then Outputs,
  * counts and the digest.
  */
-export const planText = (run: Run, title: string, paint: Paint): string => {
+export const planText = (
+  run: Run,
+  title: string,
+  paint: Paint,
+  nameOf: (subject: string) => string = (subject) => subject
+): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")
   const purpose = run.purpose === undefined ? "" : ` (${run.purpose})`
@@ -298,7 +303,7 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
       paint
     ),
     "",
-    ...decisionLines(run),
+    ...decisionLines(run, nameOf),
     summaryText(run),
     ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])
   ].join("\n")

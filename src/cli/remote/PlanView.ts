@@ -3,6 +3,7 @@ import { TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { printLine } from "../Output.ts"
+import { memberNames } from "../member/MemberCommands.ts"
 import { driftText, planText } from "./PlanText.ts"
 import { Remote } from "./Remote.ts"
 import { resultText } from "./RunEnd.ts"
@@ -16,6 +17,21 @@ export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: 
   return (yield* capsules.read({ params: { capsuleId } })).capsule
 })
 
+/** Names the people of a Run by their addresses. Without the right to read the members, their ids are what there is. */
+export const peopleOf = Effect.fnUntraced(function* ({
+  approvedBy,
+  cancelRequest,
+  createdBy,
+  endedBy,
+  workspaceId
+}: Run) {
+  const subjects = [approvedBy, cancelRequest?.subject, createdBy, endedBy?.subject]
+  const names = subjects.some((subject) => subject?.startsWith("usr_"))
+    ? yield* Effect.orElseSucceed(memberNames(workspaceId), () => new Map<string, string>())
+    : new Map<string, string>()
+  return (subject: string) => terminalText(names.get(subject) ?? subject)
+})
+
 export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
   const capsule = yield* capsuleOfRun(run)
   const place = capsule === undefined ? "" : `${terminalText(capsule.name)}/${capsule.environment} · `
@@ -25,7 +41,7 @@ export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
 /** Prints a plan in the form shown for review. */
 export const showPlan = Effect.fn("showPlan")(function* (run: Run) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* printLine(planText(run, yield* planTitled(run), painter(canColor)))
+  yield* printLine(planText(run, yield* planTitled(run), painter(canColor), yield* peopleOf(run)))
 })
 
 /** The public Outputs after an apply. */
@@ -56,7 +72,7 @@ export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   yield* printLine(
     [
       yield* planTitled(run),
-      resultText(run),
+      resultText(run, yield* peopleOf(run)),
       ...(drift === "" ? [] : ["", drift, ""]),
       ...(outputs.length === 0 ? [] : ["", factsText(outputs), ""]),
       yield* addressOf(run)

@@ -1,3 +1,4 @@
+import { intFlag } from "../ValueFlags.ts"
 import { Console, Effect, Option } from "effect"
 import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
@@ -57,7 +58,7 @@ export const releaseCommand = Command.make(
   {
     ...workspaceFlags,
     fence: Flag.optional(
-      Flag.Int("fence").pipe(
+      intFlag("fence", 0).pipe(
         Flag.withDescription("Fence of the agent's claim as you saw it; needed without a terminal"),
         Flag.withMetavar("number")
       )

@@ -1,25 +1,8 @@
-import { Effect, Option, Schema, SchemaTransformation } from "effect"
+import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { jsonFlag } from "../Output.ts"
+import { durationFlag } from "../ValueFlags.ts"
 import { formatFlag } from "../OutputFormat.ts"
-
-const unitMillis = new Map([
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000]
-])
-
-const WaitTimeout = Schema.String.check(
-  Schema.isPattern(/^[1-9][0-9]{0,4}[smh]$/, { description: "a duration such as 90s, 30m or 2h" })
-).pipe(
-  Schema.decodeTo(
-    Schema.Int,
-    SchemaTransformation.transform({
-      decode: (text) => Number(text.slice(0, -1)) * (unitMillis.get(text.slice(-1)) ?? 0),
-      encode: (millis) => `${millis / 1000}s`
-    })
-  )
-)
 
 const named = (name: string, description: string, metavar: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
@@ -59,9 +42,7 @@ export const keyHeaders = (key: Option.Option<string>) =>
 
 /** The time that a command waits; without a limit if omitted. */
 export const waitTimeoutFlag = Flag.optional(
-  Flag.String("wait-timeout").pipe(
-    Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on"),
-    Flag.withMetavar("duration"),
-    Flag.withSchema(WaitTimeout)
+  durationFlag("wait-timeout").pipe(
+    Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on")
   )
 )

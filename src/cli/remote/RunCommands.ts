@@ -5,7 +5,7 @@ import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
 import { agentFacts } from "./AgentText.ts"
 import { planJson } from "./PlanJson.ts"
-import { showEnd } from "./PlanView.ts"
+import { peopleOf, showEnd } from "./PlanView.ts"
 import { releaseCommand } from "./ReleaseCommand.ts"
 import { runArgument } from "./RunArgument.ts"
 import { patiently } from "./Patience.ts"
@@ -17,6 +17,7 @@ import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 import { waitCommand } from "./WaitCommand.ts"
+import { intFlag } from "../ValueFlags.ts"
 
 const defaultRuns = 20
 const any = () => true
@@ -40,7 +41,10 @@ const listCommand = Command.make(
         Flag.withMetavar("words")
       )
     ),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("How many of the newest Runs"), Flag.withDefault(defaultRuns))
+    limit: intFlag("limit", 1).pipe(
+      Flag.withDescription(`How many of the newest Runs; else ${defaultRuns}`),
+      Flag.withDefault(defaultRuns)
+    )
   },
   Effect.fn("run list")((given) =>
     Effect.gen(function* () {
@@ -95,11 +99,11 @@ const listCommand = Command.make(
   ])
 )
 
-const factsOf = (run: Run) =>
+const factsOf = (run: Run, nameOf: (subject: string) => string) =>
   factsText([
     ["id", run.id],
     ["created", timeText(run.createdAt)],
-    ["by", run.createdBy],
+    ["by", run.createdBy === undefined ? undefined : nameOf(run.createdBy)],
     ["plan", run.planRunId],
     ...agentFacts(run)
   ])
@@ -131,7 +135,7 @@ const getCommand = Command.make(
         })
       }
       if (given.json) return yield* print(true, { run }, "")
-      yield* print(false, run, factsOf(run))
+      yield* print(false, run, factsOf(run, yield* peopleOf(run)))
       yield* showEnd(run)
     }).pipe(onServer(given))
   )
@@ -190,7 +194,7 @@ export const logsCommand = Command.make(
       Flag.withDescription("Go on with new lines until the Run stops executing"),
       Flag.withDefault(false)
     ),
-    after: Flag.Int("after").pipe(Flag.withDescription("Only the lines after this number"), Flag.withDefault(0)),
+    after: intFlag("after", 0).pipe(Flag.withDescription("Only the lines after this number"), Flag.withDefault(0)),
     run: runArgument
   },
   Effect.fn("logs")((given) =>

@@ -123,19 +123,34 @@ export const awaitRun = (
   )
 }
 
-const seconds = ({ finishedAt, startedAt }: Run) =>
-  finishedAt === undefined || startedAt === undefined
+/** Ends that were written when the server came back: the time until then is not how long the Run took. */
+const unwatched: ReadonlySet<string> = new Set([
+  "apply_interrupted",
+  "interrupted",
+  "lifecycle_interrupted",
+  "agent_lost"
+])
+
+const seconds = ({ error, finishedAt, startedAt }: Run) =>
+  finishedAt === undefined || startedAt === undefined || unwatched.has(error?.code ?? "")
     ? undefined
     : Math.round((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000)
 
+const driftVerdict = ({ drifted, status, type }: Run): ReadonlyArray<string> => {
+  if (drifted === true) return ["The real infrastructure differs from the state."]
+  return type === "drift_check" && status === "succeeded"
+    ? ["No drift: the real infrastructure is as the state has it."]
+    : []
+}
+
 /** The outcome of a Run, for people. */
-export const resultText = (run: Run): string => {
+export const resultText = (run: Run, nameOf: (subject: string) => string = (subject) => subject): string => {
   const time = seconds(run)
   return [
     `${run.type.replaceAll("_", " ")} ${run.status.replaceAll("_", " ")}${time === undefined ? "" : ` after ${time} s`}`,
-    ...decisionLines(run),
+    ...decisionLines(run, nameOf),
     ...(run.planSummary === undefined ? [] : [summaryText(run)]),
-    ...(run.drifted === true ? ["The real infrastructure differs from the state."] : []),
+    ...driftVerdict(run),
     ...(run.error === undefined ? [] : [`${run.error.code}: ${terminalText(run.error.message)}`]),
     ...(run.diagnostics ?? []).map(
       ({ address, severity, summary }) =>

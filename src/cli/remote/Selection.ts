@@ -27,6 +27,14 @@ const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) 
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
+/** Several records with one name could be told apart by id only. */
+export const nameTaken = (what: string, name: string, id: string) =>
+  new RemoteFailed({
+    code: "name_taken",
+    exitCode: exitCodes.conflict,
+    message: `There is ${what} named ${name} already: ${id}. Choose another name.`
+  })
+
 const workspaces = Effect.gen(function* () {
   const client = yield* SvcClient
   return yield* allPages((query) =>
@@ -76,10 +84,20 @@ export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, 
   if (isCapsuleId(named)) {
     return (yield* client.capsules.read({ params: { capsuleId: CapsuleId.make(named) } })).capsule
   }
-  const living = (yield* capsulesOf((yield* workspaceNamed(workspace)).id)).filter(({ status }) => !isOver(status))
-  const whole = ({ environment, name }: (typeof living)[number]) => `${name}/${environment}`
-  const found = living.filter((capsule) => capsule.name === named || whole(capsule) === named)
+  const all = yield* capsulesOf((yield* workspaceNamed(workspace)).id)
+  const living = all.filter(({ status }) => !isOver(status))
+  const whole = ({ environment, name }: (typeof all)[number]) => `${name}/${environment}`
+  const fits = (capsule: (typeof all)[number]) => capsule.name === named || whole(capsule) === named
+  const found = living.filter(fits)
   const [first, ...others] = found
+  const [over] = first === undefined ? all.filter((capsule) => isOver(capsule.status) && fits(capsule)) : []
+  if (over !== undefined) {
+    return yield* new RemoteFailed({
+      code: "not_found",
+      exitCode: exitCodes.notFound,
+      message: `${whole(over)} is ${over.status}. Name it by its id to look at it: ${over.id}. The others are in \`svc capsule list --all\`.`
+    })
+  }
   if (first === undefined) return yield* missing("Capsule", named, living.map(whole), "svc capsule list")
   return others.length === 0 ? first : yield* ambiguous("Capsules", named, found.map(whole))
 })

@@ -16,16 +16,37 @@ export const whoamiCommand = Command.make(
   Effect.fn("whoami")((given) =>
     Effect.gen(function* () {
       const client = yield* SvcClient
-      const { origin } = yield* Remote
-      const { subject } = yield* client.dashboard.bootstrap({ query: {} })
+      const remote = yield* Remote
+      const { origin } = remote
+      const { credential, subject, workspaces } = yield* client.dashboard.bootstrap({ query: {} })
+      const chosen = Option.getOrUndefined(remote.workspace)
+      const named = workspaces.filter(({ handle, id }) => chosen === undefined || handle === chosen || id === chosen)
+      const [workspace, ...others] = named
+      const place =
+        workspace === undefined || others.length > 0
+          ? undefined
+          : { id: workspace.id, handle: workspace.handle, role: workspace.role }
       yield* print(
         given.json,
-        { server: origin, subject },
+        {
+          server: origin,
+          subject,
+          ...(place === undefined ? {} : { workspace: place }),
+          ...(credential === undefined ? {} : { credential })
+        },
         factsText([
           ["server", origin],
           ["name", subject.displayName],
           ["e-mail", subject.email],
-          ["subject", subject.id]
+          ["subject", subject.id],
+          [
+            "workspace",
+            place === undefined
+              ? (chosen ?? "none chosen: `svc workspace use`")
+              : `${place.handle}${place.role === undefined ? "" : `, as ${place.role}`}`
+          ],
+          ["credential", credential?.kind],
+          ["scopes", credential?.scopes?.join(", ")]
         ])
       )
     }).pipe(onServer(given))

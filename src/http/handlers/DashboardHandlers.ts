@@ -81,6 +81,11 @@ export const dashboardHandlers = HttpApiBuilder.group(
             ...(user === undefined ? {} : { email: user.email }),
             ...(user === undefined || user.displayName === null ? {} : { displayName: user.displayName })
           },
+          credential: {
+            kind: caller.credential,
+            ...(caller.scopes === "all" ? {} : { scopes: caller.scopes }),
+            ...(caller.boundWorkspaceId === undefined ? {} : { boundWorkspaceId: caller.boundWorkspaceId })
+          },
           workspaces,
           ...(selected === undefined ? {} : { selectedWorkspaceId: selected.id }),
           capabilities,

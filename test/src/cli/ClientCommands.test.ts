@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { commandHelps, commandReference, exitCodeReference } from "../../../scripts/CommandReference.ts"
-import { clientCommandNames, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
+import { clientCommandNames, commandFirst, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
 import { clientGroups } from "../../../src/cli/ClientRoot.ts"
 import { resultShapes } from "../../../src/cli/ResultShapes.ts"
 import { live } from "./support/CommandLine.ts"
@@ -14,6 +14,22 @@ describe("commands that are clients of a server", () => {
       .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
     expect([...clientCommandNames].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
+  })
+
+  test("may follow the flags that every command has, and `help` names a command", () => {
+    const cases: ReadonlyArray<readonly [given: string, meant: string]> = [
+      ["--json plan network", "plan network --json"],
+      ["-q --server=https://a.example plan x", "plan x -q --server=https://a.example"],
+      ["--workspace acme api GET a -- --json", "api GET a --workspace acme -- --json"],
+      ["help plan", "plan --help"],
+      ["help run watch", "run watch --help"],
+      ["help", "--help"],
+      ["--version", "--version"],
+      ["--json --help", "--json --help"],
+      ["plan --json", "plan --json"]
+    ]
+    for (const [given, meant] of cases)
+      expect([given, commandFirst(given.split(" ")).join(" ")]).toEqual([given, meant])
   })
 
   live("each documents its --json output, except commands that pass a value through or print none", () =>

@@ -15,7 +15,7 @@ describe("svc", () => {
         svc(["nonsense"]),
         svc(["version", "--nonsense"])
       ])
-      expect(JSON.parse(version.out)).toMatchObject({ name: "svc" })
+      expect(JSON.parse(version.out)).toMatchObject({ name: "svc", platform: `${process.platform}-${process.arch}` })
       expect(help.code).toBe(0)
       for (const text of ["--data-dir", "SVC_RUN_CONCURRENCY", "default 127.0.0.1:8787", "--config"]) {
         expect(help.out).toContain(text)

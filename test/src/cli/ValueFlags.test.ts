@@ -1,0 +1,75 @@
+import { describe, expect } from "bun:test"
+import { ConfigProvider, Effect } from "effect"
+import { live, svc } from "./support/CommandLine.ts"
+
+/** A server that nobody reaches: a value that is judged before it is sent never gets that far. */
+const nobody = ConfigProvider.layer(
+  ConfigProvider.fromEnvRecord({ HOME: "/nonexistent", SVC_TOKEN: "svcp_nobody", SVC_URL: "http://127.0.0.1:1" })
+)
+
+const bad = [
+  ["run list --limit 0", "--limit 0"],
+  ["logs network --after -1", "--after"],
+  ["rollback network --generation 0", "--generation 0"],
+  ["activity list --limit -3", "--limit"],
+  ["activity list --since yesterday", "--since"],
+  ["activity list --since 2027-02-30", "--since"],
+  ["token create ci --expires-at 30", "--expires-at"],
+  ["token create ci --expires-at 2020-01-31", "a time to come"],
+  ["connection create a --provider hashicorp/aws --expires-at 2027-13-01", "--expires-at"],
+  ["connection create a --provider bad\u00a0provider", "--provider"],
+  ["connection create a --provider a/b/c/d", "--provider"],
+  ["plan network --wait-timeout 5x", "--wait-timeout"],
+  ["plan network --wait-timeout 0m", "--wait-timeout"]
+] as const
+
+const good = [
+  "run list --limit 1",
+  "activity list --since 7d --until 2027-01-31",
+  "token create ci --expires-at 30d",
+  "token create ci --expires-at 2999-01-31",
+  "token create ci --expires-at 2999-01-31T09:30:00+02:00",
+  "connection create a --provider hashicorp/aws --expires-at 2w",
+  "connection create a --provider registry.example.com:8443/acme/demo",
+  "connection create a --provider git.example.com",
+  "plan network --wait-timeout 1d"
+]
+
+describe("a value", () => {
+  live("that is not valid ends the command with 2 before anything is sent, and the flag is named", () =>
+    Effect.gen(function* () {
+      for (const [line, flag] of bad) {
+        const { code, error } = yield* svc(line.split(" "))
+        expect([line, code, error]).toEqual([line, 2, expect.stringContaining(flag)])
+      }
+    }).pipe(Effect.provide(nobody))
+  )
+
+  live("may be a duration, a date or a time", () =>
+    Effect.gen(function* () {
+      const ended = yield* Effect.forEach(
+        good,
+        (line) => Effect.map(svc(line.split(" ")), ({ code }) => [line, code]),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      expect(ended).toEqual(good.map((line) => [line, 7]))
+    }).pipe(Effect.provide(nobody))
+  )
+
+  live("that is a missing file is named, whichever flag or argument has it", () =>
+    Effect.gen(function* () {
+      for (const line of [
+        "api POST workspaces --input /nowhere/x.json",
+        "install https://git.example.com/a.git --name a --var-file /nowhere/x.json",
+        "connection create a --provider hashicorp/aws --values /nowhere/x.json",
+        "adopt /nowhere/x.json --source https://git.example.com/a.git --name a",
+        "invite accept --link-file /nowhere/x.json"
+      ]) {
+        const { code, error } = yield* svc(line.split(" "))
+        expect([line, code, error]).toEqual([line, 2, expect.stringContaining("There is no file")])
+      }
+    }).pipe(Effect.provide(nobody))
+  )
+})
