@@ -39,7 +39,7 @@ describe.skipIf(isUnfit)("an action that a token may not perform", () => {
       expect([wrong.code, JSON.parse(wrong.error).error.code]).toEqual([4, "sign_in_refused"])
       const none = yield* shell.run("svc token list < /dev/null")
       expect([none.code, none.error]).toEqual([
-        1,
+        2,
         expect.stringContaining("There is no terminal to ask for the password")
       ])
     }).pipe(Effect.provide(services))

@@ -192,8 +192,8 @@ describe.skipIf(isIncomplete)("svc", () => {
 
       // The end of svc's part
       const release = ["capsule", "release", "net", "--reason", "moved_elsewhere"]
-      expect(yield* refused(...release)).toEqual([1, expect.stringContaining("--confirm net")])
-      expect((yield* refused(...release, "--confirm", "network"))[0]).toBe(1)
+      expect(yield* refused(...release)).toEqual([2, expect.stringContaining("--confirm net")])
+      expect((yield* refused(...release, "--confirm", "network"))[0]).toBe(2)
       expect((yield* did(...release, "--confirm", "net")).capsule.status).toBe("released")
     })
   )

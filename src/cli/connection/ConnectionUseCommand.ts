@@ -3,11 +3,9 @@ import { Command, Flag } from "effect/cli"
 import { UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { type ConnectionUse, UseRole } from "../../../schema/records/ConnectionUse.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { CommandFailed, misuse, print } from "../Output.ts"
 import { onServer } from "../remote/Remote.ts"
-import { exitCodes } from "../ExitCodes.ts"
 import { anyNumber } from "../ValueFlags.ts"
-import { RemoteFailed } from "../remote/RemoteFailed.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText } from "../remote/Rows.ts"
 import { connectionNamed, projectNamed, workspaceNamed } from "../remote/Selection.ts"
@@ -97,10 +95,7 @@ export const useCommand = Command.make(
           ...part("refs", given.reviewedRefs, given.ref, refs)
         }
       }).pipe(
-        Effect.mapError(
-          ({ message }) =>
-            new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message: `The rule is not valid: ${message}` })
-        )
+        Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The rule is not valid: ${message}` }))
       )
       const { connection, supersededRunIds } = yield* connections.update({
         params: { connectionId: before.id },

@@ -1,35 +1,15 @@
 import { Effect, FileSystem, Option, Path } from "effect"
-import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, misuse, print } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
+import { confirmFlag, typedName } from "./Confirmation.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { capsuleNamed } from "./Selection.ts"
-import { isTypedName, terminalText } from "./TerminalText.ts"
-
-const unconfirmed = (name: string) =>
-  new CommandFailed({
-    ...misuse,
-    message: `Nothing was exported. The archive holds the secrets of the infrastructure in the clear: confirm that with --confirm ${name}.`
-  })
-
-/** The name of the Capsule, as the person typed it. */
-const confirmed = Effect.fnUntraced(function* (name: string, given: Option.Option<string>) {
-  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  const typed = Option.isSome(given)
-    ? given.value
-    : canPrompt
-      ? yield* Prompt.run(
-          Prompt.String({
-            message: `The archive holds the secrets of the infrastructure in the clear. Type ${terminalText(name)} to export it`
-          })
-        )
-      : ""
-  return isTypedName(typed, name) ? name : yield* unconfirmed(name)
-})
+import { terminalText } from "./TerminalText.ts"
 
 /**
  * Makes the file before the export is made, so that the link, which works once, is not spent for a file that cannot be written.
@@ -49,12 +29,7 @@ export const exportCommand = Command.make(
   {
     ...workspaceFlags,
     ...sessionFlags,
-    confirm: Flag.optional(
-      Flag.String("confirm").pipe(
-        Flag.withDescription("The name of the Capsule, typed as a confirmation; else asked"),
-        Flag.withMetavar("name")
-      )
-    ),
+    confirm: confirmFlag,
     out: Flag.optional(
       Flag.String("out").pipe(
         Flag.withDescription("File to write; else the name that the server gives it, in this folder"),
@@ -68,7 +43,11 @@ export const exportCommand = Command.make(
       const path = yield* Path.Path
       const capsule = yield* capsuleNamed(given.capsule, given.workspace)
       const params = { capsuleId: capsule.id }
-      const confirm = yield* confirmed(capsule.name, given.confirm)
+      const confirm = yield* typedName(
+        capsule.name,
+        given.confirm,
+        "The archive holds the secrets of the infrastructure in the clear."
+      )
       const files = yield* FileSystem.FileSystem
       const removed = (file: string) => Effect.ignore(files.remove(file))
       const exported = asPerson(given)(
@@ -101,7 +80,7 @@ export const exportCommand = Command.make(
           ...(inputsToSupply.length === 0
             ? []
             : [`Its README names the inputs to supply: ${inputsToSupply.map(terminalText).join(", ")}.`]),
-          `svc still manages ${terminalText(capsule.name)}. Release it in the dashboard once the copy is in charge.`
+          `svc still manages ${terminalText(capsule.name)}. Release it with \`svc capsule release\` once the copy is in charge.`
         ].join("\n")
       )
     }).pipe(onServer(given))

@@ -1,8 +1,6 @@
 import { Effect, Option } from "effect"
 import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
-import { CommandFailed } from "../Output.ts"
-import { exitCodes } from "../ExitCodes.ts"
-import { RemoteFailed } from "./RemoteFailed.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
 
 /** The flag of a command that cannot be undone. */
@@ -21,9 +19,8 @@ export const agreed = Effect.fn("agreed")(function* ({ json, yes }: Asking, cons
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (json || !canPrompt) {
-    return yield* new RemoteFailed({
-      code: "usage",
-      exitCode: exitCodes.usage,
+    return yield* new CommandFailed({
+      ...misuse,
       message: `${consequence} Without a terminal nobody can be asked: repeat the command with --yes.`
     })
   }
@@ -52,6 +49,7 @@ export const typedName = Effect.fn("typedName")(function* (
       : ""
   if (isTypedName(typed, name)) return name
   return yield* new CommandFailed({
+    ...misuse,
     message: `Nothing was changed. ${consequence} Confirm that with --confirm ${terminalText(name)}.`
   })
 })

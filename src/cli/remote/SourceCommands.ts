@@ -6,15 +6,13 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, print, printSecret } from "../Output.ts"
+import { CommandFailed, misuse, print, printSecret } from "../Output.ts"
 import { asPerson, sessionFlags } from "../session/PersonSession.ts"
 import { runFlags, planned } from "./PlanCommands.ts"
 import { patiently } from "./Patience.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
-import { exitCodes } from "../ExitCodes.ts"
 import { anyNumber } from "../ValueFlags.ts"
-import { RemoteFailed } from "./RemoteFailed.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
 import { awaitRun, endOf, resultText } from "./RunEnd.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
@@ -171,7 +169,7 @@ const setCommand = Command.make(
         ...connection,
         ...(given.reviewedRef.length > 0 || given.noReviewedRefs ? { reviewedRefs: given.reviewedRef } : {})
       }
-      const refused = (message: string) => new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message })
+      const refused = (message: string) => new CommandFailed({ ...misuse, message })
       if (Object.keys(change).length === 0) {
         return yield* refused("Nothing would change: name what to set. `svc source set --help` lists it.")
       }

@@ -1,12 +1,10 @@
 import { Effect, Option, Redacted, Result, Schema } from "effect"
 import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
-import { CommandFailed } from "../Output.ts"
+import { CommandFailed, misuse } from "../Output.ts"
 import { inputText, refuseRoundedNumbers } from "../remote/InputText.ts"
 import { nearest } from "../remote/Nearest.ts"
-import { exitCodes } from "../ExitCodes.ts"
 import { anyNumber } from "../ValueFlags.ts"
-import { RemoteFailed } from "../remote/RemoteFailed.ts"
 import { isTakenAsText, ofJson, typedValue } from "./TypedValue.ts"
 import { type FileValue, readValue, readVariableFile } from "./VariableFile.ts"
 
@@ -38,7 +36,7 @@ export interface VariableFlags {
   readonly unset: ReadonlyArray<string>
 }
 
-const refused = (message: string) => new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message })
+const refused = (message: string) => new CommandFailed({ ...misuse, message })
 
 const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
