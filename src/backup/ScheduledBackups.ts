@@ -42,7 +42,10 @@ class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("Svc
 const Refusal = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ message: Schema.String }) }))
 const Verdict = Schema.fromJsonString(Schema.Struct({ problems: Schema.Array(Schema.String) }))
 
-/** What the command needs from the server's settings. The environment does not leak secrets: other users cannot read it. */
+/**
+ * The variables that the command needs from the server's settings. The environment does not leak secrets: other users cannot read
+ * it.
+ */
 const environmentOf = (settings: Settings): Record<string, string> => {
   const passed = ["PATH", "HOME", "TMPDIR"].flatMap((name) => {
     const value = process.env[name]

@@ -32,7 +32,7 @@ const taken = (outgoing: ServerResponse) =>
     outgoing.on("close", settle)
   })
 
-/** Sends a response at the pace of its reader. When the reader disconnects, the body is cancelled. */
+/** Sends a response at the pace of its reader. The body is cancelled when the reader disconnects. */
 const writeResponse = async (
   response: Response,
   incoming: IncomingMessage,
@@ -87,7 +87,7 @@ const writeResponse = async (
 
 const keyPattern = /^[+/0-9A-Za-z]{22}==$/
 
-/** Whether the request asks for a WebSocket and can be upgraded to one. */
+/** Returns true if the request asks for a WebSocket and can be upgraded to one. */
 const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&

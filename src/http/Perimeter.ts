@@ -25,8 +25,8 @@ const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Headers sent with every response. Responses are not cached unless they say otherwise, and API responses never are; the token
- * routes also say so to HTTP/1.0 caches, whatever the status.
+ * Headers sent with every response. Responses are not cached unless their headers allow it, and API responses never are; the
+ * token routes also forbid it to HTTP/1.0 caches, for every status.
  */
 const commonHeaders = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }

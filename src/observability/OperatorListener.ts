@@ -33,10 +33,10 @@ const startTime = Metric.gauge("process_start_time_seconds", {
 
 const microsecondsPerSecond = 1_000_000
 const nanosecondsPerSecond = 1_000_000_000
-/** How often the delay of the main thread is measured, in milliseconds. */
+/** Number of milliseconds between two measurements of the main thread's delay. */
 const delayEvery = 20
 
-/** What the process reports about itself, read at each scrape. */
+/** The process's own metrics, read at each scrape. */
 const processSampler = () => {
   let counted = 0
   const delays = monitorEventLoopDelay({ resolution: delayEvery })

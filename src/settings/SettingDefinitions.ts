@@ -3,7 +3,7 @@ import { define } from "./SettingDefinition.ts"
 import { Duration } from "effect"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 
-/** How people sign in: by password, and through another provider. */
+/** The sign-in methods: passwords, and another provider. */
 const signInSettings = define({
   passwordSignIn: {
     env: "SVC_PASSWORD_SIGN_IN",
@@ -107,7 +107,7 @@ const mailServerSettings = define({
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** How long records are kept once nothing needs them. */
+/** The retention periods of records that nothing needs. */
 const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",

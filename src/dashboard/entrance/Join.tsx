@@ -48,7 +48,7 @@ const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
 
 const key = "svc.invitation"
 
-/** The fragment is the secret; the tab remembers it until the invitation has been answered. */
+/** The fragment is the secret; the tab keeps it until the invitation has been answered. */
 const invitationSecret = (hash: string): string | undefined => linkSecret(key, hash)
 
 const forgetInvitation = (): void => forgetLinkSecret(key)

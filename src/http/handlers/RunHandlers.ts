@@ -30,7 +30,10 @@ const wantsEvents = (request: HttpServerRequest.HttpServerRequest) =>
 
 const sequenceNumber = /^(?:0|[1-9][0-9]{0,14})$/
 
-/** Where an event source resumes: the id of the last message received takes precedence over the `after` in the URL. */
+/**
+ * The position at which an event source resumes: the id of the last message received takes precedence over the `after` in the
+ * URL.
+ */
 const resumePoint = Effect.fn("resumePoint")(function* (
   request: HttpServerRequest.HttpServerRequest,
   after: number | undefined

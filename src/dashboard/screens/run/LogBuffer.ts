@@ -8,7 +8,7 @@ const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/
 
-/** Whether this line starts a diagnostic. */
+/** Returns true if this line starts a diagnostic. */
 const startsDiagnostic = (text: string): boolean => error.test(stripAnsi(text))
 
 /** The severity of a line. The indented lines after the first line of a diagnostic belong to it. */

@@ -153,7 +153,7 @@ const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void
 }
 
 /**
- * The number of characters that fit beside the line numbers, in the page's font; `undefined` until it is known, or if lines do
+ * The number of characters that fit next to the line numbers, in the page's font; `undefined` until it is known, or if lines do
  * not wrap.
  */
 const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): number | undefined => {
@@ -200,8 +200,8 @@ interface FixedRows {
 }
 
 /**
- * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on the
- * number of rows, whereas a list of measured rows lays out all of them again for each one.
+ * Calculates which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend
+ * on the number of rows, whereas a list of measured rows lays out all of them again for each one.
  */
 const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)

@@ -6,7 +6,7 @@ import { noticeWords } from "./NoticeWords.ts"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { progressOf } from "./Phases.ts"
 
-/** What somebody looking at another tab needs to know about a Run. */
+/** The state of a Run, for somebody who has another tab open. */
 type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -24,7 +24,7 @@ const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status"
   // The check succeeded, but somebody has to look at it.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
-/** How many of an apply's resources are done, and the total; `undefined` before the first is done. */
+/** Number of an apply's finished resources, and the total; `undefined` before the first resource is finished. */
 const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
   const items = isPlan(run.type) ? [] : progressOf(events)
   if (items.length === 0) return undefined
