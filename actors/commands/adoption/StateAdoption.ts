@@ -24,7 +24,7 @@ import { type ReadableState, readableState } from "./AdoptableState.ts"
 import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { moduleMismatch } from "./ModuleMismatch.ts"
 import { stateConflicts } from "./StateConflicts.ts"
-import { providedService } from "../../base/Provided.ts"
+import { provided } from "../../base/Provided.ts"
 
 /** A state that may become a Capsule's first one. */
 export interface AdoptedState {
@@ -124,58 +124,62 @@ export class StateAdoption extends Context.Service<
       /** Of the installs whose step is being taken. */
       const readings = new Map<InstallPlanId, Exit.Exit<Effect.Success<ReturnType<typeof read>>>>()
 
-      const adoptable = Effect.fn("StateAdoption.adoptable")(
-        function* (
-          install: Install,
-          adopt: AdoptedUpload | undefined,
-          moduleScan: Schema.Json,
-          { values, variables }: GivenInputs,
-          context: CommandContext
-        ) {
-          if (adopt === undefined) return Result.succeed(undefined)
-          yield* requireOwner(install.workspace_id, context)
-          const { undeclared = [] } = adopt
-          const reading = readings.get(install.id)
-          const row = yield* uploads.heldRow(install.id)
-          if (reading === undefined || row === undefined)
-            return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
-          const { held, managedElsewhere, state: read } = yield* reading
-          // An install holds one upload, which nobody else can change.
-          if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
-            return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
-          const state = yield* Effect.fromResult(read)
-          const scan = yield* Effect.orDie(decodeScan(moduleScan))
-          const types = {
-            variableTypes: Object.fromEntries(scan.variables.map((one) => [one.name, one.typeExpression]))
-          }
-          const secrets = [
-            ...fromStoredSecrets(held.secrets?.secrets ?? []),
-            ...variables.flatMap(({ name, sensitive }) => {
-              const value = sensitive ? values[name] : undefined
-              return value === undefined ? [] : inputSecrets(types, name, Redacted.make(value))
-            })
-          ]
-          const shown = yield* index.shownIn(held.row.id, state, secrets)
-          const managed = state.managed.map((object) => ({ ...object, address: shown(object.address) }))
-          const problems = [
-            ...(yield* stateConflicts(install.workspace_id, { lineage: state.lineage, managed }, managedElsewhere)).map(
-              problem
-            ),
-            ...moduleMismatch(scan, state.managed, undeclared, shown)
-          ]
-          if (problems.length > 0) return Result.fail(problems)
-          const pointers = { stateVersionId: stateVersionIdOf(held.row.id), generation: 1 }
-          return Result.succeed({
-            upload: held.row,
-            bytes: held.state,
-            state,
-            pointers,
-            confirmed: undeclared.map(shown),
-            imported: held.secrets,
-            secrets
-          } satisfies AdoptedState)
-        },
-        Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)])))
+      const adoptable = yield* provided(
+        Effect.fn("StateAdoption.adoptable")(
+          function* (
+            install: Install,
+            adopt: AdoptedUpload | undefined,
+            moduleScan: Schema.Json,
+            { values, variables }: GivenInputs,
+            context: CommandContext
+          ) {
+            if (adopt === undefined) return Result.succeed(undefined)
+            yield* requireOwner(install.workspace_id, context)
+            const { undeclared = [] } = adopt
+            const reading = readings.get(install.id)
+            const row = yield* uploads.heldRow(install.id)
+            if (reading === undefined || row === undefined)
+              return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
+            const { held, managedElsewhere, state: read } = yield* reading
+            // An install holds one upload, which nobody else can change.
+            if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
+              return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
+            const state = yield* Effect.fromResult(read)
+            const scan = yield* Effect.orDie(decodeScan(moduleScan))
+            const types = {
+              variableTypes: Object.fromEntries(scan.variables.map((one) => [one.name, one.typeExpression]))
+            }
+            const secrets = [
+              ...fromStoredSecrets(held.secrets?.secrets ?? []),
+              ...variables.flatMap(({ name, sensitive }) => {
+                const value = sensitive ? values[name] : undefined
+                return value === undefined ? [] : inputSecrets(types, name, Redacted.make(value))
+              })
+            ]
+            const shown = yield* index.shownIn(held.row.id, state, secrets)
+            const managed = state.managed.map((object) => ({ ...object, address: shown(object.address) }))
+            const problems = [
+              ...(yield* stateConflicts(
+                install.workspace_id,
+                { lineage: state.lineage, managed },
+                managedElsewhere
+              )).map(problem),
+              ...moduleMismatch(scan, state.managed, undeclared, shown)
+            ]
+            if (problems.length > 0) return Result.fail(problems)
+            const pointers = { stateVersionId: stateVersionIdOf(held.row.id), generation: 1 }
+            return Result.succeed({
+              upload: held.row,
+              bytes: held.state,
+              state,
+              pointers,
+              confirmed: undeclared.map(shown),
+              imported: held.secrets,
+              secrets
+            } satisfies AdoptedState)
+          },
+          Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)])))
+        )
       )
 
       const withReading = <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) =>
@@ -238,7 +242,7 @@ export class StateAdoption extends Context.Service<
         yield* killPoint("install.adopting")
       })
 
-      return yield* providedService(StateAdoption, { requireOwner, adoptable, withReading, commit })
+      return StateAdoption.of({ requireOwner, adoptable, withReading, commit })
     })
   ).pipe(Layer.provideMerge(ManagedElsewhere.layer))
 }
