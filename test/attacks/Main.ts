@@ -11,13 +11,14 @@ import { type Attack, heading, idleOf, measured, memoryReturns } from "./Attack.
 import { agentAttacks } from "./cases/AgentAttacks.ts"
 import { entranceAttacks } from "./cases/EntranceAttacks.ts"
 import { memberAttacks } from "./cases/MemberAttacks.ts"
+import { walkAttacks } from "./cases/WalkAttacks.ts"
 import { startTarget } from "./Target.ts"
 
 class AttacksSucceeded extends Schema.TaggedError<AttacksSucceeded>()("AttacksSucceeded", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-const attacks: ReadonlyArray<Attack> = [...agentAttacks, ...entranceAttacks, ...memberAttacks]
+const attacks: ReadonlyArray<Attack> = [...agentAttacks, ...entranceAttacks, ...memberAttacks, ...walkAttacks]
 
 const flags = {
   short: Flag.Boolean("short").pipe(Flag.withDefault(false), Flag.withDescription("For CI: fewer attempts of each")),

@@ -138,6 +138,7 @@ export const startTarget = Effect.fn("startTarget")(function* (program: string) 
     agent,
     attacked: { id: source.id, secret: hookSecret },
     memberEmail: bystander.email,
+    memberToken: bystander.token,
     hasPriority,
     /** The bystander's answers to what was due since then. */
     answersSince: (due: number) => answers.filter((answer) => answer.due >= due),
