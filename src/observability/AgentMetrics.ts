@@ -13,15 +13,15 @@ const sampleEvery = "15 seconds"
 const agents = Metric.gauge("svc_agents", { description: "Agents by pool and state." })
 
 const places = Metric.gauge("svc_agent_places", {
-  description: "How many Runs the connected agents of a pool execute at once."
+  description: "Number of Runs that the connected agents of a pool can execute at once."
 })
 
 const taken = Metric.gauge("svc_agent_places_taken", {
-  description: "How many Runs the connected agents of a pool execute."
+  description: "Number of Runs that the connected agents of a pool execute."
 })
 
 const lastContact = Metric.gauge("svc_agent_last_contact_seconds", {
-  description: "How long ago the agent of a pool that was heard of last was heard of."
+  description: "Time since the last message of any agent of a pool."
 })
 
 const waiting = Metric.gauge("svc_agent_runs_waiting", {

@@ -21,7 +21,7 @@ const executing = Metric.gauge("svc_run_places_taken", {
 })
 
 const oldestQueued = Metric.gauge("svc_run_queue_wait_seconds", {
-  description: "How long the longest waiting queued Run has been queued."
+  description: "The time for which the longest waiting queued Run has been queued."
 })
 
 const sockets = Metric.gauge("svc_live_sockets", { description: "Open WebSockets of live streams." })

@@ -147,7 +147,7 @@ describe("the account", () => {
     })
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Sign out everywhere" }).click()
-    await page.getByText("Every device is signed out, this one too.").waitFor()
+    await page.getByText("Every device is signed out, including this device.").waitFor()
     expect(asked).toEqual([])
     await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click()
     await page.waitForURL("**/sign-in")

@@ -81,12 +81,12 @@ describe("a capsule being released", () => {
     const dialog = page.getByRole("dialog")
     const submit = dialog.getByRole("button", { name: "Release capsule" })
     expect(await submit.isDisabled()).toBe(true)
-    await dialog.getByLabel("What became of its infrastructure").selectOption("moved_elsewhere")
+    await dialog.getByLabel("State of its infrastructure").selectOption("moved_elsewhere")
     await dialog.getByLabel("Comment").fill("The platform team runs it now.")
     await dialog.getByLabel("Type storefront to confirm").fill("storefront")
     await submit.click()
     await page.getByText("This capsule was released").waitFor()
-    await page.getByText("Somebody else looks after its infrastructure.").waitFor()
+    await page.getByText("Somebody else manages its infrastructure.").waitFor()
     expect(await page.getByRole("button", { name: "Plan", exact: true }).count()).toBe(0)
     expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
       [

@@ -19,7 +19,7 @@ describe("home", () => {
       "Updates 1"
     ])
     const entry = (name: string) => page.getByTestId(`need-${name}`)
-    await entry("metrics").getByText("Its first plan failed: nothing of it exists yet").waitFor()
+    await entry("metrics").getByText("Its first plan failed: none of its infrastructure exists yet").waitFor()
     await entry("metrics").getByText("Reference to undeclared input variable: retention_days").waitFor()
     await entry("storefront").getByText("also: drifted").waitFor()
     await entry("storefront").getByText("storefront: cut legacy export access").waitFor()

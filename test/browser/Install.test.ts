@@ -160,7 +160,7 @@ describe("from a link to a plan", () => {
   test("a link with any unknown part is refused as a whole", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
-    await page.getByText("It has a field that this server does not know.").waitFor()
+    await page.getByText("It contains a field that this server does not support.").waitFor()
     expect(await page.getByLabel("Git address").count()).toBe(0)
     expect(api.changes).toEqual([])
     await page.getByRole("button", { name: "Fill in by hand" }).click()

@@ -78,7 +78,7 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* step(() => page.context().setOffline(true))
         // The browser emulates an outage only for new requests; this also drops the open ones.
         yield* server.network.cut
-        yield* see("Connection lost. It resumes by itself.")
+        yield* see("Connection lost. It resumes automatically.")
         yield* second.release
         yield* created(3)
         yield* server.network.restore
@@ -89,12 +89,12 @@ describe("an apply, with the real server, tool and provider", () => {
         expect(lines.filter((line) => line.includes("demo_note.second: Creation complete"))).toHaveLength(1)
 
         yield* server.crash
-        yield* see("Connection lost. It resumes by itself.")
+        yield* see("Connection lost. It resumes automatically.")
         yield* server.startAgain
         yield* step(() => page.getByRole("heading", { name: "Why it failed" }).waitFor({ timeout: 60_000 }))
         yield* see("Check these by hand")
         yield* step(() => page.locator(".addresses", { hasText: "demo_note.slow" }).waitFor())
-        yield* see("What really exists is uncertain")
+        yield* see("It is uncertain which objects exist")
         expect(yield* Effect.promise(() => page.locator("body").textContent())).not.toContain("t0ken-of-the-notes")
 
         yield* press("Plan again")

@@ -15,7 +15,7 @@ describe("the live log", () => {
     await page.getByText("line 50", { exact: true }).waitFor()
     api.refuseSockets = true
     api.cutSockets()
-    await page.getByText("Connection lost. It resumes by itself.").waitFor()
+    await page.getByText("Connection lost. It resumes automatically.").waitFor()
     api.emitLog(applyRun, lines(51, 50))
     api.refuseSockets = false
     await page.getByText("line 100", { exact: true }).waitFor()

@@ -142,7 +142,7 @@ describe("the main job, with the real server, tool and provider", () => {
         yield* heading("Destroy · greeter")
         yield* succeeded
         yield* step(() => page.goto(capsule))
-        yield* see("This capsule was destroyed. Its history stays.")
+        yield* see("Destroyed. The history of this capsule remains available.")
         expect(yield* notesLeft(mirror.notesDir)).toBe(0)
         expect(yield* Effect.promise(() => page.content())).not.toContain(token)
         expect(faults).toEqual([])

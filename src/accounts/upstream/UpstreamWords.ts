@@ -16,23 +16,23 @@ const en: Readonly<Record<PageReason, RefusalWords>> = {
     next: () => "Sign in another way."
   },
   unreachable: {
-    what: (name) => `${name} cannot be reached from this server, or does not answer as it should.`,
-    next: () => "Try again in a few minutes. If it stays like this, tell the operator of this server."
+    what: (name) => `${name} cannot be reached from this server, or does not respond correctly.`,
+    next: () => "Try again in a few minutes. If the problem continues, contact the operator of this server."
   },
   invalid_answer: {
-    what: (name) => `The answer of ${name} could not be verified, so it was not used.`,
-    next: () => "Start the sign-in again. If it happens again, tell the operator and name the request below."
+    what: (name) => `The response of ${name} could not be verified, so it was not used.`,
+    next: () => "Start the sign-in again. If it happens again, contact the operator and give the request id below."
   },
   denied: {
     what: (name) => `${name} did not let you in, or you cancelled there.`,
-    next: (name) => `Start again, or ask those who run ${name} whether you may use this server.`
+    next: (name) => `Start again, or ask the operator of ${name} for access to this server.`
   },
   not_begun: {
     what: () => "This browser has no open sign-in: they last ten minutes and work once.",
     next: () => "Start the sign-in again, in the same browser and with cookies allowed."
   },
   not_fresh: {
-    what: (name) => `${name} did not say that you have just signed in there, so nothing was confirmed.`,
+    what: (name) => `${name} did not confirm that you have just signed in there, so nothing was confirmed here.`,
     next: () => "Try again, or confirm that it is you in another way."
   },
   not_yours: {
@@ -52,15 +52,15 @@ const en: Readonly<Record<PageReason, RefusalWords>> = {
   },
   unverified_address: {
     what: (name) =>
-      `${name} did not say that your e-mail address is verified, so it cannot be matched with an account.`,
+      `${name} did not confirm that your e-mail address is verified, so it cannot be matched with an account.`,
     next: (name) =>
       `Verify your address at ${name} and try again. If you have an account here, sign in another way and link the identity on your account page.`
   },
   unproven_account: {
     what: () =>
-      "An account here has your e-mail address, but nobody has shown here that the address is that account's. It was not opened.",
+      "An account here has your e-mail address, but the account has not verified this address. The account was not opened.",
     next: () =>
-      "Sign in to the account another way and link the identity on your account page. If the account is not yours, tell the operator."
+      "Sign in to the account another way and link the identity on your account page. If the account is not yours, contact the operator."
   },
   locked: {
     what: () => "Your account on this server is locked.",
@@ -87,13 +87,13 @@ const en: Readonly<Record<PageReason, RefusalWords>> = {
     next: () => "Ask the person who invited you for a new one."
   },
   invitation_for_another: {
-    what: (name) => `The invitation is for somebody else: ${name} did not verify the address that it names as yours.`,
+    what: (name) => `The invitation is for somebody else: ${name} did not verify your address.`,
     next: (name) =>
       `Sign in to ${name} with the invited address, or ask for an invitation to the address that you have there.`
   },
   invitation_lapsed: {
     what: () =>
-      "The person who sent this invitation may no longer give that role, or the Workspace takes nobody in now.",
+      "The person who sent this invitation may no longer grant that role, or the Workspace does not accept new members at the moment.",
     next: () => "Ask an owner of the Workspace for a new invitation."
   },
   too_many: {

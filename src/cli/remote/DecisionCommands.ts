@@ -38,7 +38,7 @@ const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
     return yield* Prompt.run(Prompt.Confirm({ message: "Approve this plan?", initial: false }))
   }
   const reasons = uncertain.map(({ code, message }) => `${code}: ${terminalText(message)}\n`).join("")
-  const unknown = uncertain.length === 0 ? "" : `Objects may exist that this plan does not know.\n${reasons}`
+  const unknown = uncertain.length === 0 ? "" : `Objects may exist that are missing from this plan.\n${reasons}`
   const removals = removed === 0 && run.type !== "destroy_plan" ? "" : `${removed} will be destroyed or replaced. `
   const typed = yield* Prompt.run(
     Prompt.String({ message: `${unknown}${removals}Type ${terminalText(name)} to approve` })

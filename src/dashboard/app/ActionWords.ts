@@ -45,7 +45,8 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "connection.test": "tested a connection.",
   "connection.update": "changed a connection.",
   "dependency.create": "added a dependency.",
-  "dependency.producer_released": "released a capsule that gave this one an input. Its next plan gets nothing from it.",
+  "dependency.producer_released":
+    "released a capsule that provided an input to this capsule. Its next plan receives no value from it.",
   "dependency.remove": "removed a dependency.",
   "handoff.return": "returned to the product that began an install.",
   "handoff.ticket.redeem": "handed a setup ticket to its product.",
@@ -56,7 +57,7 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "left_over_state.adopt": "made a left-over state the state of a capsule.",
   "left_over_state.discard": "discarded a left-over state.",
   "agent.enrol": "enrolled as an agent.",
-  "agent.forget": "forgot an agent that was gone and owed nothing.",
+  "agent.forget": "removed an agent that was gone and had no open work.",
   "agent.hand_in": "handed in what a lost apply had left.",
   "agent.never_started": "proved that the tool of a lost apply was never started.",
   "agent.rotate_keys": "replaced the keys of an agent.",

@@ -1,6 +1,6 @@
 const en = {
   title: "Confirm that it is you",
-  text: "What you are about to do needs you in person. For the next five minutes you are not asked again.",
+  text: "This action requires a confirmation of your identity. You are not asked again for the next five minutes.",
   password: "Your password",
   code: "Code of your authenticator, or a recovery code",
   wrongCode: "The code is not right, or it was used before. Wait for the next one.",

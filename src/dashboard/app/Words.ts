@@ -22,7 +22,7 @@ const en = {
   restoreReviewText:
     "Some memberships, connections, shares, agents and pools have no effect until the operator confirms them with `svc admin restore-review`.",
   accountChanged: "How you sign in, or your address, was changed",
-  accountChangedLook: "See what was changed, and say whether it was you",
+  accountChangedLook: "Review the change, and confirm that you made it",
   accountMenu: "Account menu",
   signOut: "Sign out",
   theme: "Theme",
@@ -49,11 +49,11 @@ const en = {
   notFoundText: "The address may be mistyped, or what it named was removed.",
   goHome: "Go to home",
   crashTitle: "This page stopped working",
-  crashText: "The error is below. Reloading is safe: nothing is kept only here.",
+  crashText: "The error is shown below. You can reload safely: all your data is on the server.",
   reload: "Reload",
   unreachable: "The server does not answer.",
-  unreachableStays: "This page stays, and catches up by itself.",
-  unreachableClick: "What you asked for opens as soon as it does.",
+  unreachableStays: "This page stays open and updates automatically.",
+  unreachableClick: "The page you requested opens as soon as the server responds.",
   unreachableRetry: "Try now",
   signOutFailed: "The server does not answer: you are still signed in.",
   plainHttpTitle: "This connection is not encrypted",
@@ -61,15 +61,15 @@ const en = {
     "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
   backupFailed: {
     title: "The scheduled backups of this server fail",
-    text: "Earlier backups are kept. The log of the server and svc doctor say why."
+    text: "Earlier backups are kept. The server's log and svc doctor show the reason."
   },
   databaseDamaged: {
     title: "The database of this server is damaged",
-    text: "A background check found damaged pages. Keep a copy of the data folder as it is, and restore the newest backup into a new folder. The log of the server and svc doctor name the pages."
+    text: "A background check found damaged pages. Keep a copy of the data folder as it is, and restore the newest backup into a new folder. The server's log and svc doctor list the pages."
   },
   keyBesideData: {
-    title: "The master key lies beside the data",
-    text: "If the data folder is lost, so is the key, and no backup opens without it. Keep a copy apart, or move the key; svc doctor says how."
+    title: "The master key is in the data folder",
+    text: "If the data folder is lost, the key is lost too, and no backup can be opened without it. Keep a copy elsewhere, or move the key; svc doctor explains how."
   },
   isolationOff: {
     title: "Modules are not isolated on this server",

@@ -7,7 +7,7 @@ const en = {
   role: {
     owner: "You join as an owner: you may do everything, roles and the workspace itself included.",
     admin: "You join as an admin: you see everything, plan, approve and apply, and manage connections and members.",
-    member: "You join as a member: you see everything but credentials, plan and install. Approving stays with admins.",
+    member: "You join as a member: you see everything but credentials, plan and install. Only admins can approve.",
     viewer: "You join as a viewer: you see everything but credentials."
   },
   serverAbout: "You get an account on this server.",

@@ -34,15 +34,15 @@ const en = {
   usedText: {
     first_account: "The link no longer works. Sign in with that account.",
     recovery:
-      "It let somebody into the account, once. Sign in the way that was chosen then. If that was not you, tell the operator at once."
+      "It gave access to the account once. Use the sign-in method that was chosen then. If that was not you, contact the operator at once."
   },
   expired: "This link has expired",
-  expiredText: "It worked for 30 minutes, and nobody used it.",
+  expiredText: "It was valid for 30 minutes, and nobody used it.",
   newFirst: "A new link for the first account comes from",
   newRecovery: "For an account that you cannot get into, an operator makes a new link with",
   signIn: "Sign in",
   code: "Setup code",
-  codeHelp: "The part of your link after #. This browser runs no JavaScript, so the page cannot read it by itself."
+  codeHelp: "The part of your link after #. This browser runs no JavaScript, so the page cannot read it automatically."
 }
 
 const ja: typeof en = {

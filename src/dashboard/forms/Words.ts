@@ -26,13 +26,13 @@ const en = {
   },
   drift: {
     label: "Check for drift",
-    help: "Compares the state with the real infrastructure and changes neither. It never goes ahead of what somebody asks for.",
+    help: "Compares the state with the real infrastructure and changes neither. Requests of people always come first.",
     inherit: "As the workspace",
     off: "Only when asked",
     every: (hours: number) =>
       hours === 1 ? "Every hour" : hours === 24 ? "Every day" : hours === 168 ? "Every week" : `Every ${hours} hours`
   },
-  noInputs: "This module asks for nothing.",
+  noInputs: "This module has no inputs.",
   secretKept: "For your safety, secret values are not kept across a reload: enter them again."
 }
 

@@ -75,7 +75,7 @@ const en = {
   },
   sourceStatus: { active: "Active", disabled: "Disabled", error: "Error" },
   fault: {
-    network: "The server cannot be reached. Check your connection; this page tries again by itself.",
+    network: "The server cannot be reached. Check your connection; this page tries again automatically.",
     forbidden: "Your role in this workspace does not allow this.",
     notFound: "This does not exist, or it was removed.",
     notAvailable: "This server does not offer this yet.",

@@ -2,7 +2,7 @@ const en = {
   title: "Second factor",
   about: "A code of an authenticator app, asked for after your password.",
   off: "Off",
-  offText: "With it, a stolen password alone opens nothing.",
+  offText: "With a second factor, a stolen password alone is not enough to sign in.",
   on: "On",
   codesLeft: (count: number) => (count === 1 ? "1 recovery code left" : `${count} recovery codes left`),
   setUp: "Set up",
@@ -19,7 +19,7 @@ const en = {
   renewText: "The present ones stop working.",
   codesTitle: "Your recovery codes",
   codesText:
-    "Keep them where your authenticator is not. Each stands in once for a code when it is out of reach. They are not shown again.",
+    "Keep them apart from your authenticator. Each code replaces one code of the authenticator when you cannot use it. They are not shown again.",
   done: "I have kept them"
 }
 

@@ -1,7 +1,7 @@
 const en = {
   changeName: "Change name",
   nameHelp: "Shown to others beside what you do. Empty shows your address.",
-  addressHow: "To change the address, ask an operator for a link. They make it with",
+  addressHow: "To change the address, ask an operator for a link. Operators create the link with",
   addressTitle: "Change your address",
   addressText: (from: string, to: string) =>
     `Your account gets the address ${to} instead of ${from}. You sign in with it from then on.`,
@@ -16,7 +16,7 @@ const en = {
     },
     used: {
       title: "This link was used",
-      text: "This link was for changing the address of your account, once, and has done so. Your account page shows the present address. If that was not you, sign out all other devices and tell your operator."
+      text: "This link was for changing the address of your account, once, and has done so. Your account page shows the current address. If that was not you, sign out all other devices and contact your operator."
     },
     expired: {
       title: "This link has expired",
@@ -29,16 +29,18 @@ const en = {
   },
   changeAddress: "Change address",
   newAddress: "New e-mail address",
-  newAddressHelp: "A link goes there, which you open here while you are signed in. Until then nothing changes.",
+  newAddressHelp:
+    "We send a link to the new address. Open it here while you are signed in. The address does not change until then.",
   mailLink: "Send the link",
   linkMailed: "A link was sent to the new address",
   setPassword: "Set a password",
   setPasswordAbout: "You sign in without one. With a password you get in where your passkey is not at hand.",
   others: "Sign out all others",
   othersTitle: "Sign out all other devices?",
-  othersText: "Every device but this one is signed out. API tokens stay; revoke those one by one.",
+  othersText: "Every other device is signed out. API tokens remain valid; revoke them one by one.",
   noticesTitle: "Your account was changed",
-  noticesText: "Was it you? If not, sign out all other devices, remove what you do not know, and tell your operator.",
+  noticesText:
+    "Was it you? If not, sign out all other devices, remove everything you do not recognise, and contact your operator.",
   noticesSeen: "It was me",
   notices: {
     address: (detail: string) => `The address was changed. Before it was ${detail}.`,

@@ -17,10 +17,10 @@ const en = {
   offline: "also while you are away",
   withdraw: "Withdraw access",
   withdrawTitle: (name: string) => `Withdraw access from ${name}?`,
-  withdrawText: "It is refused from now on, and has to ask you again.",
+  withdrawText: "The application loses access at once, and must ask you again.",
   everywhere: "Sign out everywhere",
   everywhereTitle: "Sign out everywhere?",
-  everywhereText: "Every device is signed out, this one too. API tokens stay; revoke those one by one."
+  everywhereText: "Every device is signed out, including this device. API tokens remain valid; revoke them one by one."
 }
 
 const ja: typeof en = {

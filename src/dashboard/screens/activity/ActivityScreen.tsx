@@ -48,7 +48,7 @@ const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> 
 const words = {
   en: {
     title: "Activity",
-    about: "Who did what, newest first. Entries are only ever added, and never hold a secret or a value.",
+    about: "All actions, newest first. Entries are never changed or removed, and never contain a secret or a value.",
     capsule: "Capsule",
     person: "Person",
     action: "Action",

@@ -7,8 +7,8 @@ const en = {
   confirm: "Confirm the import",
   dialogTitle: (name: string) => `Confirm the import of ${name}`,
   effect:
-    "The capsule can be planned then. Nothing is applied by itself: the first plan shows what differs between the backup and the real infrastructure, and has to be approved.",
-  stated: "By typing it you say that the original no longer manages this infrastructure.",
+    "The capsule can be planned then. Nothing is applied automatically: the first plan shows the differences between the backup and the real infrastructure, and must be approved.",
+  stated: "By typing the name, you confirm that the original no longer manages this infrastructure.",
   done: "Import confirmed. Plan the capsule next."
 }
 

@@ -1,6 +1,6 @@
 const en = {
   title: (count: number) => (count === 1 ? "1 input" : `${count} inputs`),
-  about: "Where each value comes from. Values are private and never shown.",
+  about: "The origin of each value. Values are private and never shown.",
   none: "This module has no inputs.",
   sensitive: "sensitive",
   ephemeral: "not stored",

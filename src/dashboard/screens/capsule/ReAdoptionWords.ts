@@ -7,7 +7,7 @@ const en = {
   voids: "Every plan that is not applied yet becomes void. Plan the capsule afterwards.",
   checkFailedTitle: "Only a check after the apply failed",
   checkFailedText:
-    "The apply succeeded; its state and outputs are saved. Correct what the check asks and plan again. If the check itself was wrong and the operator has corrected it, re-adopt the capsule, then plan and apply it.",
+    "The apply succeeded; its state and outputs are saved. Fix the problem that the check found and plan again. If the check itself was wrong and the operator has corrected it, re-adopt the capsule, then plan and apply it.",
   afterCheck: "The capsule stays in error until a new plan has been applied.",
   reason: "Reason",
   reasonHelp: "Kept in the activity for everybody in the workspace. No secrets.",

@@ -1,14 +1,14 @@
 const en = {
   title: "Release",
   about:
-    "Gives this capsule up and destroys nothing: its infrastructure is gone already, or somebody else looks after it from now on. There is no way back.",
+    "Gives this capsule up and destroys nothing: its infrastructure is already gone, or somebody else manages it from now on. This cannot be undone.",
   release: "Release capsule",
   dialogTitle: (name: string) => `Release ${name}?`,
   keeps: "State versions, outputs, runs, logs and the activity stay readable.",
   ends: "It can no longer be planned, applied or checked. Its sign-in client, its interfaces and its shares end, and plans that wait are void.",
-  consumers: (names: string) => `Their next plan gets nothing from it any more: ${names}.`,
+  consumers: (names: string) => `The next plan of these capsules receives no values from it: ${names}.`,
   never: "Nothing was ever applied. Remove the capsule instead, below.",
-  why: "What became of its infrastructure",
+  why: "State of its infrastructure",
   reasons: { infrastructure_gone: "It is gone", moved_elsewhere: "It moved elsewhere" },
   comment: "Comment",
   commentHelp: "Kept on the capsule and in the activity.",
@@ -16,8 +16,9 @@ const en = {
   done: "The capsule was released.",
   releasedTitle: "This capsule was released",
   ended: {
-    infrastructure_gone: "Its infrastructure was gone. Nothing was destroyed, and its history stays.",
-    moved_elsewhere: "Somebody else looks after its infrastructure. Nothing was destroyed, and its history stays."
+    infrastructure_gone: "Its infrastructure was gone. Nothing was destroyed, and its history remains available.",
+    moved_elsewhere:
+      "Somebody else manages its infrastructure. Nothing was destroyed, and its history remains available."
   },
   releasedBy: (name: string) => `By ${name}`
 }

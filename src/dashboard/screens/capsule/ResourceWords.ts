@@ -1,6 +1,6 @@
 const en = {
   title: "Resources",
-  about: "What the current state contains, without values. Open one to see each change of it.",
+  about: "The resources in the current state, without values. Open a resource to see its changes.",
   search: "Search address, type or id",
   shown: (count: number, more: boolean) => `${count}${more ? "+" : ""} shown`,
   noState: "No resources yet",

@@ -23,8 +23,9 @@ const en = {
   staleTitle: "An update is available",
   staleText: "A newer commit was synced on the revision this capsule follows. Plan it to see what it changes.",
   staleRestoreTitle: "It was restored from a backup",
-  staleRestoreText: "What exists may differ from the restored state. Plan it to see, and apply that plan.",
-  staleInputTitle: "What it takes from other capsules has changed",
+  staleRestoreText:
+    "The real infrastructure may differ from the restored state. Make a plan to see the differences, and apply it.",
+  staleInputTitle: "Its inputs from other capsules have changed",
   staleInputText: "It was applied with other values than these capsules give now. Plan it to see what that changes.",
   staleInputOf: "from",
   staleInputAny: "any output",
@@ -38,7 +39,7 @@ const en = {
   rollbackDo: "Plan the return",
   errorTitle: "The last apply did not succeed",
   errorText: "Open the run to see why, or make a new plan to see what is left to do.",
-  unknownTitle: "What really exists is uncertain",
+  unknownTitle: "It is uncertain which objects exist",
   unknownText:
     "An apply ended without evidence of its result. Make a new plan: it reads the real infrastructure and shows what differs.",
   driftedTitle: "The real infrastructure differs from the state",
@@ -68,8 +69,7 @@ const en = {
   created: "Created",
   runsNone: "No runs yet",
   stateTitle: "State versions",
-  stateAbout:
-    "What was committed after each apply. The state itself leaves the server only when an owner exports the capsule.",
+  stateAbout: "The state after each apply. The state itself leaves the server only when an owner exports the capsule.",
   stateNone: "No state yet",
   stateNoneText: "The first apply writes it.",
   current: "Current",
@@ -117,11 +117,12 @@ const en = {
   modeHelp: {
     variable_injection: "Each plan is given the current value of the output as an input.",
     published_output: "Like a variable, but only of outputs that are not sensitive.",
-    remote_state: "Only the order: this capsule is planned after the other one, and reads nothing through this server."
+    remote_state:
+      "Only the order: this capsule is planned after the other capsule, and reads nothing through this server."
   },
   depRemoveTitle: (name: string) => `Remove the dependency with ${name}?`,
   depRemoveText:
-    "Plans that were given these values and are not applied yet can no longer be applied. What is applied stays as it is.",
+    "Plans that were given these values and are not applied yet can no longer be applied. Applied values do not change.",
   activityNone: "Nothing happened yet",
   autoTitle: "Auto-update",
   autoEnable: "Make a plan when a new commit arrives",
@@ -142,7 +143,7 @@ const en = {
   destroyNever: "Nothing was ever applied, so the capsule can be removed without a plan.",
   destroy: "Plan the destruction",
   removeNow: "Remove capsule",
-  gone: "This capsule was destroyed. Its history stays.",
+  gone: "Destroyed. The history of this capsule remains available.",
   confirmTitle: (name: string) => `Destroy ${name}?`,
   confirmRemoveTitle: (name: string) => `Remove ${name}?`,
   backup: "Back up now"

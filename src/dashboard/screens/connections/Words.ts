@@ -19,7 +19,8 @@ const en = {
   },
   providedBy: (pool: string) => `Values stay with the agents of ${pool}`,
   place: "Where its values are",
-  placeHelp: "What a pool has stays with its agents: this server never sees it, and only runs of that pool can use it.",
+  placeHelp:
+    "Values of a pool remain with its agents: this server never sees them, and only runs of that pool can use them.",
   placeHere: "Sealed on this server",
   placePool: (pool: string, name: string) => `${name}, with the agents of ${pool}`,
   edit: "Edit",
@@ -67,7 +68,7 @@ const en = {
   providerHelp: "As the module names it, for example hashicorp/aws.",
   mode: "How",
   displayName: "Name",
-  displayNameHelp: "What people choose it by, for example “AWS production”.",
+  displayNameHelp: "The name that people select, for example “AWS production”.",
   variables: "Environment variables",
   variableName: "Name",
   variableValue: "Value",
@@ -76,7 +77,7 @@ const en = {
   file: "File content",
   expiresAt: "Expires on",
   expiresHelp: "You are reminded; after this day it is not used any more.",
-  documentation: "What this provider expects",
+  documentation: "Documentation of this provider",
   origins: "May be sent to",
   originsHelp:
     "One per line, such as https://git.example.com or https://git.example.com/team/. Its values are sent nowhere else, and this cannot be changed later.",
@@ -87,9 +88,9 @@ const en = {
   confirm: "Confirm origins",
   confirmTitle: (name: string) => `Where may ${name} be sent?`,
   confirmText:
-    "It was made before connections named the servers they are for, and is sent nowhere until you confirm some. What you confirm cannot be changed later; what you leave out stays refused.",
+    "This connection was created before connections had a list of servers, and is sent nowhere until you confirm servers. You cannot change confirmed servers later; omitted servers remain refused.",
   confirmWarning:
-    "Whoever runs a server on this list reads the token in clear text. Allow only servers you know, and look at who chose the connection. If a server is unknown, revoke the token where it was made.",
+    "The operator of a server on this list can read the token in clear text. Allow only servers you know, and check who chose the connection. If a server is unknown, revoke the token where it was made.",
   confirmNone: "No source used it, so there is nothing to confirm. Create a new connection and revoke this one.",
   chosenBy: (name: string) => `· chosen by ${name}`,
   somebody: "somebody",

@@ -8,7 +8,7 @@ const en = {
   overview: (count: number) => `All ${count}, by layer`,
   overviewAbout: "layer 0 takes from none; changes flow to the right",
   layer: (layer: number, count: number) => `Layer ${layer}, ${count === 1 ? "1 Capsule" : `${count} Capsules`}`,
-  touched: (name: string) => `${name} and what it touches`,
+  touched: (name: string) => `${name} and its connected capsules`,
   needsSomeone: "needs someone",
   search: "Search by name or environment",
   found: (count: number, all: number) => `${count} of ${all}`,

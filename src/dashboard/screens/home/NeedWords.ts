@@ -16,7 +16,7 @@ const failed: Readonly<Record<RunType, string>> = {
 }
 
 const kinds: Readonly<Record<Kind, string>> = {
-  unknown_safety: "What really exists is uncertain",
+  unknown_safety: "It is uncertain which objects exist",
   failed: "Failed",
   uncertain_ground: "A state was left behind: objects may exist that no plan knows",
   waiting_approval: "A plan waits for approval",
@@ -94,7 +94,7 @@ const en = {
     apply_plan: "A plan of auto-update is not applied",
     unread_source: "A Source that could not be read is not removed"
   },
-  firstPlanFailed: "Its first plan failed: nothing of it exists yet",
+  firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
   restoreWaits: "A restore waits for approval",
   staleInput: "An output that it takes has changed",

@@ -1,7 +1,7 @@
 const en = {
   title: "Install a module",
   about:
-    "From a Git repository to a plan you can review. Nothing is created until you ask for it, nothing is changed until you approve.",
+    "From a Git repository to a plan you can review. Nothing is created until you request it, and nothing is changed until you approve.",
   steps: { source: "Source", module: "Module", inputs: "Inputs", connections: "Connections", review: "Review" },
   url: "Git address",
   urlHelp: "The https address of the repository. Private ones need a Git connection.",
@@ -37,7 +37,7 @@ const en = {
   unsupported: "not supported",
   providersNone: "no providers",
   checking: "Checking the module…",
-  notInScan: (path: string) => `The link names the module ${path}, which is not in this repository at this commit.`,
+  notInScan: (path: string) => `The link points to the module ${path}, which is not in this repository at this commit.`,
   report: {
     ready: "Ready to install",
     needs_attention: "Can be installed; read these first",
@@ -45,7 +45,7 @@ const en = {
   },
   findings: { error: "Problem", warning: "Note", info: "Info" },
   name: "Name",
-  nameHelp: "What people see. With the environment it must be unique in the project.",
+  nameHelp: "The displayed name. Name and environment together must be unique in the project.",
   environment: "Environment",
   inputsFor: "Variables",
   connectionFor: (name: string) => `Connection for ${name}`,
@@ -96,15 +96,15 @@ const en = {
   startOver: "Start over",
   linkTitle: "This link cannot be used",
   linkProblems: {
-    unknown: "It has a field that this server does not know.",
-    duplicate: "It names a field twice.",
-    source: "It must name exactly one Git address.",
+    unknown: "It contains a field that this server does not support.",
+    duplicate: "It contains a field twice.",
+    source: "It must contain exactly one Git address.",
     url: "Its Git address is not a plain https address.",
     path: "One of its folders is not a plain relative path.",
     ref: "Its revision is not valid.",
     name: "Its name is not valid.",
     handOff: "Its return address is not valid, or comes without its product.",
-    options: "It offers a choice of sources in a way that this server does not know."
+    options: "It offers a choice of sources in a form that this server does not support."
   },
   linkText: "Nothing was read or created. You can still fill in the form by hand.",
   fillByHand: "Fill in by hand",

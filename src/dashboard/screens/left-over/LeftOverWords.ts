@@ -12,7 +12,7 @@ const reasonsEn: Reasons = {
 
 const en = {
   title: "An apply left a state that svc did not take",
-  about: "It may name objects that the current state does not know of. It is kept, sealed, until an owner decides.",
+  about: "It may list objects that are missing from the current state. It is kept, sealed, until an owner decides.",
   reasons: reasonsEn,
   run: "The apply that left it",
   facts: (serial: string, size: string) => `Serial ${serial}, ${size}`,
@@ -27,7 +27,7 @@ const en = {
   adopted: "The state was adopted. Plan next and review what the plan finds.",
   discardTitle: "Discard this state?",
   discardText:
-    "It is erased for good. Objects that only this state knows of have to be found and removed by hand. Whoever runs svc can download it first, with this command:",
+    "It is erased permanently. Objects that only this state lists must be found and removed by hand. The operator of svc can download it first, with this command:",
   discarded: "The state was discarded.",
   ownerOnly: "Only an owner of this workspace can adopt or discard it."
 }

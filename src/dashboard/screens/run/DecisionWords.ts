@@ -8,7 +8,8 @@ const en = {
     limit === 1
       ? `The only place for ${pool} is taken. Workspaces take turns when it becomes free.`
       : `All ${limit} places for ${pool} are taken. Workspaces take turns when one becomes free.`,
-  queuePlaceKept: "The last free place is kept for what a person may ask for. This drift check waits for another one.",
+  queuePlaceKept:
+    "The last free place is reserved for requests of people. This drift check waits for another free place.",
   queueNoAgent: "No agent of its pool can execute it now.",
   missing: {
     assignment: () => "The operator has not assigned the pool to this workspace.",
@@ -32,7 +33,7 @@ const en = {
   cancelTitle: "Cancel this run?",
   cancelPlan: "The plan stops. Nothing has been changed.",
   cancelApply:
-    "The tool is asked to stop after the resource it is working on. What was already changed stays changed and is kept in the state. The capsule then needs a new plan.",
+    "The tool receives a request to stop after its current resource. Changes already made remain and are recorded in the state. The capsule then needs a new plan.",
   cancelReason: "Reason",
   keepRunning: "Keep running",
   discard: "Discard plan",
@@ -64,7 +65,7 @@ const en = {
   approvedBy: "Approved by",
   confinementTitle: "This plan was made with less isolation than svc can give",
   confinementLevel:
-    "The module ran on the server without a file system and processes of its own. Approve only modules that you would run there by hand.",
+    "The module ran on the server without a separate file system and separate processes. Approve only modules that you would run there by hand.",
   confinementUnbounded: "Its limits of memory, processes and disk stop an accident. A module can evade them.",
   confinementNetwork:
     "The module could reach the server's own network, with services that listen on its loopback only. The apply will, too.",

@@ -1,14 +1,14 @@
 const en = {
   possiblyTitle: "Check these by hand",
-  possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not tell.",
+  possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not show it.",
   possiblyLost:
-    "The tool may have worked on them after the agent was last heard of. They may or may not exist as planned; the saved state does not tell.",
-  unsafeTitle: "What really exists is uncertain",
+    "The tool may have worked on them after the agent's last message. They may or may not exist as planned; the saved state does not show it.",
+  unsafeTitle: "It is uncertain which objects exist",
   unsafeText:
     "The last apply of this capsule ended without evidence of its result. What was saved of the state is kept. Make a new plan: it reads the real infrastructure and shows what differs.",
   partialTitle: "Part of this was applied",
   partialText:
-    "What finished before the failure is kept in a partial state version. The next plan continues from there.",
+    "Changes finished before the failure are kept in a partial state version. The next plan continues from there.",
   partialCount: (done: number, total: number) =>
     `${done} of ${total} changes happened and are in the saved state. The next plan continues from there and repeats none of them.`,
   inLog: "show in the log",
@@ -22,7 +22,7 @@ const en = {
     configuration:
       "The module or a value it was given is not valid. Correct it in the repository or in the capsule's configuration, then plan again.",
     state:
-      "What was changed before the failure is recorded. Make a new plan to see what is left to do; do not repeat by hand what may exist.",
+      "Changes made before the failure are recorded. Make a new plan to see the remaining changes; do not create anything by hand that may already exist.",
     stale: "Something moved after the plan was made. Make a new plan and review that one.",
     timeout: "The run took longer than it may. See in the log what it waited for.",
     plan: "Read the message above and the last lines of the log. A plan changes nothing, so it is safe to run again.",

@@ -15,9 +15,10 @@ const en = {
   only: {
     whitespace: "only white space changes",
     type: "only the type changes, the value reads the same",
-    order: "only the order changes, which means nothing here"
+    order: "only the order changes, which has no effect here"
   },
-  reordered: (count: number) => `${plural(count, "element", "elements")} changed place only, which means nothing here.`,
+  reordered: (count: number) =>
+    `${plural(count, "element", "elements")} only changed position, which has no effect here.`,
   unchanged: (what: string) => `${what} unchanged`,
   moved: (from: number, to: number) => `moved from place ${from} to ${to}`,
   more: (count: number, all: string) => `Show ${count.toLocaleString("en")} more of ${all}`,

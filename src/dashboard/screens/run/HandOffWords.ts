@@ -3,7 +3,7 @@ const en = {
   title: "Everything is in place",
   text: (product: string) => `${product} started this installation and is told its result at`,
   go: (product: string) => `Continue to ${product}`,
-  notOpened: "If nothing opened, press again.",
+  notOpened: "If no page opened, press again.",
   astray: "The server named another address than the one this began with. Nothing was sent.",
   needsAdmin: "An admin of this workspace can go on from here."
 }

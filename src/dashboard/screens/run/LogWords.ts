@@ -19,7 +19,7 @@ const en = {
   noProblems: "No errors and no warnings.",
   download: "Download",
   streamLive: "Live",
-  streamWaiting: "Connection lost. It resumes by itself.",
+  streamWaiting: "Connection lost. It resumes automatically.",
   streamRefused: "The server refused the live view.",
   retryNow: "Reconnect now"
 }

@@ -13,7 +13,7 @@ const en = {
   about: {
     destroy: "Removed for good. The data cannot be brought back.",
     replace: "Destroyed and created again. Downtime and data loss are possible.",
-    forget: "No longer managed. The real thing stays, and nobody will see its drift.",
+    forget: "No longer managed. The real object remains, and its drift is no longer detected.",
     update: "Changed in place.",
     import: "Exists already, and is managed from the apply on.",
     move: "A new address only. Nothing real is touched.",

@@ -1,5 +1,5 @@
 const en = {
-  title: "What the backup changes",
+  title: "Changes from the backup",
   about: "Names and positions; values are not shown.",
   backup: "Backup of",
   state: "State",
@@ -26,7 +26,7 @@ const en = {
   change: { added: "is set again", removed: "is no longer set", changed: "gets its earlier value" },
   reviewTitle: "Review this restore",
   reviewText:
-    "It changes what svc knows and no infrastructure. The capsule then needs a plan, and auto-update is held until somebody resumes it.",
+    "It changes svc's records and no infrastructure. The capsule then needs a plan, and auto-update is paused until somebody resumes it.",
   approveTitle: "Approve this restore?",
   approve: "Approve and restore",
   approvedText: "The approval holds for exactly this restore. It is refused if the capsule has moved.",

@@ -1,7 +1,7 @@
 const en = {
   applied: (name: string) => `Applied. ${name} runs`,
   appliedIn: (environment: string) => `in ${environment}.`,
-  destroyed: (name: string) => `Destroyed. Nothing that ${name} managed is left.`,
+  destroyed: (name: string) => `Destroyed. All infrastructure of ${name} is gone.`,
   nothing: "Nothing had to change.",
   done: {
     create: "created",

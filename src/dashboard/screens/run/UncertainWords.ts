@@ -1,5 +1,5 @@
 const en = {
-  title: "Objects may exist that this plan does not know",
+  title: "Objects may exist that are missing from this plan",
   codes: {
     left_over_state: "An earlier apply left a state behind that is not part of this plan.",
     handed_in_state: "An agent handed in a state of this capsule that is not part of this plan.",
@@ -7,7 +7,7 @@ const en = {
   },
   risk: "Applying may create them a second time. Adopt or discard the state, or look at the provider, and plan again.",
   openCapsule: "Open the capsule",
-  confirmHelp: "Because objects may exist that this plan does not know."
+  confirmHelp: "Because objects may exist that are missing from this plan."
 }
 
 const ja: typeof en = {

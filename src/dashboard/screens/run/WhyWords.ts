@@ -3,9 +3,9 @@ import type { ChangeCause } from "../../api/Types.ts"
 type Change = Extract<ChangeCause, { readonly kind: "input" }>["change"]
 
 const en = {
-  first: "svc applied nothing here before, so there is nothing to compare with: everything is new to it.",
+  first: "This is the first apply by svc, so there is no earlier state to compare: everything is new.",
   destroy: "This plan was requested to destroy everything.",
-  notRecorded: "This run recorded too little to say why.",
+  notRecorded: "This run recorded too little to explain the change.",
   since: "What differs since the last apply:",
   nothing:
     "Nothing that is recorded differs since the last apply. What changes comes from what the module reads or computes itself, or from its providers.",

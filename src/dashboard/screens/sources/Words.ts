@@ -14,7 +14,7 @@ const en = {
   reviewedRefsHelp:
     "Further revisions, separated by spaces, whose plans may open private inputs and state whoever starts them. Their code can reveal both. Owners and admins set this.",
   autoSync: "Sync by itself",
-  autoSyncHelp: "On a webhook, and from time to time. Capsules then learn about new commits.",
+  autoSyncHelp: "On a webhook, and from time to time. Capsules then see new commits.",
   sync: "Sync now",
   edit: "Edit",
   disable: "Disable",
@@ -37,12 +37,12 @@ const en = {
   laneNotScheduled: "looked at by hand only",
   laneFailed: "This ref cannot be fetched",
   laneFailedSince: "since",
-  webhookSilent: "This source does not sync by itself, so calls are accepted and start nothing.",
+  webhookSilent: "This source does not sync automatically, so calls are accepted but start no sync.",
   lastSynced: "Last synced",
   capsules: "Capsules",
   webhook: "Webhook",
   webhookAbout:
-    "Tell the Git server to call this address on each push. The call only triggers a sync; nothing in it is trusted.",
+    "Configure the Git server to call this address on each push. The call only triggers a sync; nothing in it is trusted.",
   webhookUrl: "Address",
   webhookType: "Content type",
   webhookSecret: "Secret",
@@ -61,12 +61,12 @@ const en = {
   done: "Done",
   removeTitle: "Remove",
   removeText:
-    "Removes this source with its webhook secret, its schedule and the snapshots that nothing came from. Capsules are not touched: while one uses the source, it stays.",
+    "Removes this source with its webhook secret, its schedule and its unused snapshots. Capsules are not changed: a source that a capsule uses cannot be removed.",
   remove: "Remove source",
   removeAsk: (name: string) => `Remove ${name}?`,
   removeUsed: "Capsules use this source. Destroy or release them first, or disable the source.",
   removedTitle: "This source was removed",
-  removedText: "It starts nothing any more. What capsules that ended came from stays readable."
+  removedText: "It starts no more runs. The source versions of ended capsules remain readable."
 }
 
 const ja: typeof en = {

@@ -1,6 +1,7 @@
 const en = {
   title: "Update",
-  about: "What takes outputs of others is planned once these were applied. Nobody has to ask for the next wave.",
+  about:
+    "A capsule that uses outputs of other capsules is planned after they were applied. Nobody has to start the next wave.",
   wave: (number: number) => `Wave ${number}`,
   statuses: {
     running: "Going on",
@@ -27,7 +28,8 @@ const en = {
   openApply: "Open the apply",
   held: "The update is held",
   stopped: "Some capsules were not updated",
-  stoppedText: "What takes their outputs waits. Plan them again to go on: such a plan belongs to this update.",
+  stoppedText:
+    "Capsules that use their outputs wait. Plan the failed capsules again to continue: the new plan belongs to this update.",
   replaced: "A newer update took the place of this one.",
   openNewer: "Open it",
   cancel: "Cancel the update",

@@ -9,7 +9,7 @@ const en = {
       ? "No agent can take a run now."
       : `${runs} of ${places} places taken, by all workspaces that share it.`,
   queued: (count: number) => (count === 1 ? "1 run of this workspace waits." : `${count} runs of this workspace wait.`),
-  lease: (minutes: number) => `An apply is given up ${minutes} minutes after its agent was last heard of.`,
+  lease: (minutes: number) => `An apply is given up ${minutes} minutes after its agent's last message.`,
   isolation: (level: string) => `Agents isolate at least by: ${level}.`,
   agentsNone: "No agent is enrolled",
   agentsNoneText: "Runs of this pool wait until one is started with an enrolment token of the operator.",

@@ -1,7 +1,7 @@
 const en = {
   rules: "Rules of approval",
   rulesAbout:
-    "What an apply needs beyond one approval by an admin. They bind people, tokens, updates and automation alike; every rule that fits has to be met.",
+    "The approvals that an apply needs beyond one approval by an admin. Rules apply to people, tokens, updates and automation; every matching rule must be met.",
   noRules: "No rules",
   noRulesText: "One approval by an admin or owner is enough, and they may approve their own plans.",
   newRule: "Add rule",
@@ -28,9 +28,10 @@ const en = {
   notCommitAuthor: "not by who wrote the commit",
   withAutomation: "automation counts",
   removeRule: "Remove this rule?",
-  removeRuleText: "What it asks for is no longer needed, also for plans that wait now.",
+  removeRuleText: "Its approvals are no longer required, also for plans that wait now.",
   teams: "Teams",
-  teamsAbout: "Members under one name. A team may add a role for the capsules of an environment; it takes none away.",
+  teamsAbout:
+    "A named group of members. A team may add a role for the capsules of an environment; it never removes a role.",
   noTeams: "No teams",
   noTeamsText: "Rules of approval may ask for members of a team.",
   newTeam: "Create team",
@@ -53,7 +54,7 @@ const en = {
     return where.length === 0 ? `${role} everywhere` : `${role} in ${where.join(" of ")}`
   },
   removeTeam: (name: string) => `Remove ${name}?`,
-  removeTeamText: "Its grants end. A team that a rule names cannot be removed."
+  removeTeamText: "Its grants end. A team that a rule refers to cannot be removed."
 }
 
 const ja: typeof en = {

@@ -28,7 +28,7 @@ const en = {
   removeText: "It is refused from its next request on, and its tokens are revoked.",
   stopsNothing: "No token and no connection stops working.",
   stopTokens: "Tokens that lose this workspace",
-  stopConnections: "Connections that nothing uses by itself any more",
+  stopConnections: "Connections that nothing uses automatically any more",
   keptTokens: "Tokens of automations that they made: revoke them if they may have kept the secret",
   use: { auto_update: "automatic updates", drift_check: "drift checks", sync: "looks at the source" }
 }

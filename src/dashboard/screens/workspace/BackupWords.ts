@@ -3,13 +3,13 @@ const en = {
   restore: "Restore",
   restoreTitle: "Restore a capsule from this backup?",
   restoreText:
-    "Nothing changes yet: a run says what the backup would change, and waits for approval. Once it is carried out, the capsule has the state and configuration of the backup, and needs a plan.",
+    "Nothing changes yet: a run shows the changes, and waits for approval. Once it is carried out, the capsule has the state and configuration of the backup, and needs a plan.",
   capsule: "Capsule",
   review: "Review the restore",
   server: "Backups of this server",
   serverAbout: "Made and verified by the schedule that its operator set; only operators see this.",
   serverNewest: "Newest verified backup",
-  serverNone: "None yet. The first one is made soon after the start; the log says when one fails."
+  serverNone: "No backup yet. The first backup is made soon after the start; the log reports failures."
 }
 
 const ja: typeof en = {

@@ -10,7 +10,7 @@ const en = {
   linkReady: "The link is ready",
   linkForAnybody: "Send it yourself. Whoever opens it first can join. It works once and is shown only now.",
   mailedTo: (email: string) =>
-    `A mail with a link of its own is on its way to ${email}. You can also send this one; it is shown only now.`,
+    `An email with a separate link is on its way to ${email}. You can also send this link; it is shown only now.`,
   linkFor: (email: string) => `Send it to ${email} yourself. It works once and is shown only now.`,
   invitations: "Invitations",
   invitationsAbout: "Nobody is a member before they accept.",

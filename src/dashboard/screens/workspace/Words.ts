@@ -31,9 +31,9 @@ const en = {
   shareRevoke: "End",
   shareRevokeTitle: "End this share?",
   shareRevokeText:
-    "Plans that were given these values and are not applied yet can no longer be applied. What was applied with them stays as it is.",
+    "Plans that were given these values and are not applied yet can no longer be applied. Applied values do not change.",
   backupsAbout:
-    "Sealed exports of what the service knows of this workspace. An owner downloads one, or restores a capsule from it.",
+    "Sealed exports of the records of this workspace. An owner can download a backup, or restore a capsule from it.",
   backupsNone: "No backups yet",
   backupsNoneText: "A backup holds the records and states of the workspace, sealed with the key of the server.",
   backUp: "Back up now",
@@ -56,7 +56,7 @@ const en = {
   },
   changeRole: (name: string) => `Role of ${name}`,
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeText: "Their access ends at once, everywhere. What they did stays in the activity.",
+  removeText: "Their access ends at once, everywhere. Their actions remain in the activity.",
   joined: "since",
   restore: "Restore",
   name: "Name",
@@ -77,13 +77,14 @@ const en = {
   skipped: "Left out",
   automation: "Automation",
   automationText:
-    "Auto-updates, the next wave of an update and scheduled drift checks start without anybody. Paused, nothing is planned or applied in this workspace without a person; sources are still looked at.",
+    "Auto-updates, the next wave of an update and scheduled drift checks start without a person. While paused, nothing is planned or applied in this workspace without a person; sources are still checked.",
   automationReason: "Why",
   automationReasonHelp: "Everybody in the workspace sees it.",
   automationPause: "Pause all automation",
   automationResume: "Resume automation",
   archive: "Archive",
-  archiveText: "The workspace leaves the lists. Its capsules, their infrastructure and their history stay as they are.",
+  archiveText:
+    "The workspace is removed from the lists. Its capsules, their infrastructure and their history do not change.",
   archiveDo: "Archive workspace",
   unarchive: "Bring back",
   archived: "This workspace is archived."
