@@ -134,5 +134,26 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     text: "if (this.#isAt(`${sign}{`)) this.#refuse(computed)",
     broken: "",
     test: "test/src/cli/variables/VariableFile.test.ts"
+  },
+  {
+    name: "terminal: a plan with changes does not end like one without",
+    file: "src/cli/remote/RunEnd.ts",
+    text: 'if (run.status === "waiting_approval" && !hasDecision(run)) return\n',
+    broken: 'if (run.status === "waiting_approval") return\n',
+    test: "test/e2e/TerminalConfiguration.test.ts"
+  },
+  {
+    name: "terminal: only a plan without changes is discarded",
+    file: "src/cli/remote/PlanCommands.ts",
+    text: 'if (discardIfEmpty && ended.status === "waiting_approval" && !hasDecision(ended))',
+    broken: 'if (discardIfEmpty && ended.status === "waiting_approval")',
+    test: "test/e2e/TerminalConfiguration.test.ts"
+  },
+  {
+    name: "terminal: a plan that was discarded is not approved",
+    file: "src/cli/remote/WaitCommand.ts",
+    text: "if (!isApproved) return",
+    broken: "if (ended.startedAt === undefined) return",
+    test: "test/e2e/TerminalConfiguration.test.ts"
   }
 ]
