@@ -306,7 +306,7 @@ const downloadTool = Effect.fn("ToolDownload.download")(
   )
 )
 
-/** The exact version of the tool that applied a Capsule and must continue to, or that its execution profile requires. */
+/** The exact version of the tool that applied a Capsule and must continue to, and that its execution profile requires. */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined

@@ -197,7 +197,7 @@ describe("the actors of one kind", () => {
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
-/** What only the caller provides. */
+/** The value that only the caller provides. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echoes = commandsOf(

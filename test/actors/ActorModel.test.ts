@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** What a command does after the given number of steps. */
+/** The end of a command after the given number of steps. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 
@@ -44,7 +44,7 @@ const steps = (count: number) => Effect.forEach(Array.from({ length: count }), (
 
 /** Sends the commands from a fiber each, and compares what the actors did with what they promise. */
 const run = (commands: ReadonlyArray<Command>) => {
-  /** What happened to each record, in order. */
+  /** The events of each record, in order. */
   const history = new Map<string, Array<readonly ["begin" | "end", number]>>()
   const note = (record: string, what: "begin" | "end", command: number) => {
     const known = history.get(record) ?? []

@@ -224,7 +224,7 @@ describe("host requirements of a configuration", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { capsuleId, planRunId } = yield* deployed("guarded", "guarded")
-        // What is registered is what the plan's reviewers saw.
+        // The registration matches the facts that the plan's reviewers saw.
         expect((yield* settled(planRunId)).signIn?.postLogoutRedirectUris).toEqual([
           guardedOrigin,
           `${guardedOrigin}/goodbye`

@@ -3,7 +3,7 @@ import type { BlobKind } from "../../schema/agent/Blob.ts"
 import type { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 
 /**
- * When a message is sent.
+ * The occasion on which a message is sent.
  *
  * - `begin`: an agent enrols and starts its session
  * - `plan`, `apply`, `drift`: for a Capsule with a source build
@@ -50,7 +50,7 @@ const carried: ReadonlySet<Said> = new Set([
   "PUT outcome"
 ] satisfies ReadonlyArray<Said>)
 
-/** Whether it is sent only if one side is from the previous release. */
+/** Returns true if it is sent only if one side is from the previous release. */
 export const isOfBefore = (message: Said): boolean => carried.has(message)
 
 const isSaid = (name: string): name is Said => Object.hasOwn(occasions, name)

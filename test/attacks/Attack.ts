@@ -2,7 +2,7 @@ import { Console, Effect, Schedule } from "effect"
 import { percentile } from "../bench/support/Figures.ts"
 import type { Answer, Target } from "./Target.ts"
 
-/** What one attack does to a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
+/** One attack on a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
 export interface Attack {
   readonly name: string
   /** `isShort`: with as few attempts as still show a fault. */
@@ -48,7 +48,7 @@ const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, se
   return yield* memory
 })
 
-/** Whether memory returns below its bound after the last attack; prints what it is. */
+/** Returns true if memory returns below its bound after the last attack; prints the memory. */
 export const memoryReturns = Effect.fnUntraced(function* (target: Target, idle: Idle) {
   const times = yield* memoryWithin(target, idle, longPatience)
   yield* Console.log(

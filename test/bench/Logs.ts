@@ -159,7 +159,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** How soon a Run's output becomes visible, and what it costs other users. */
+/** Measures the delay until a Run's output becomes visible, and its cost for other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -12,7 +12,7 @@ const titles: Readonly<Record<Exclude<PrunePhase["of"], "alone">, string>> = {
 
 const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
 
-/** How long a writer waits while records accumulated over years are being removed. */
+/** Measures the time that a writer waits while records accumulated over years are being removed. */
 export const pruning = Effect.gen(function* () {
   const { phases } = yield* pruneBesideTraffic(size)
   const alone = phases.find(({ of }) => of === "alone")?.waits ?? []

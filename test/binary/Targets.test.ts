@@ -18,7 +18,7 @@ const machOHeader = 0xfeedfacf
 const machOArm64 = 0x0100000c
 const codeSignatureCommand = 0x1d
 
-/** How the operating system identifies the file. */
+/** The platform for which the operating system would execute the file. */
 const platformOf = (bytes: Uint8Array) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (view.getUint32(0, true) === machOHeader) {

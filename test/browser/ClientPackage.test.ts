@@ -105,7 +105,7 @@ it.live("the published client works only in a page of a listed origin", () =>
     const [named, stranger] = [yield* served, yield* served]
     const server = yield* hostedServer(module, { corsOrigins: named.origin })
     const target = new URL(server.url)
-    /** What the browser sends, as the server receives it. */
+    /** The requests of the browser, as the server receives them. */
     const seen: Array<{ readonly method: string; readonly path: string; readonly headers: string }> = []
     const credentialsAllowed: Array<unknown> = []
     const origins = new Set<unknown>()

@@ -17,7 +17,7 @@ import { barriers } from "./support/Suite.ts"
 const email = "mina@acme.example"
 const newEmail = "mina.sato@acme.example"
 
-/** What the account's owner does on one device, by keyboard. */
+/** The account owner's actions on one device, by keyboard. */
 const deviceOf = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: setup } = setupWords

@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** What has happened before a first-time user sees the plan, done through the API as the signed-in person. */
+/** The steps before a first-time user sees the plan, done through the API as the signed-in person. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(

@@ -11,8 +11,8 @@ import { type Work, workMeter } from "./support/Work.ts"
 const suite = browserSuite()
 
 /**
- * How much more an action may cost on the big list than on the small one. Anything proportional to the list costs 10 to 100 times
- * as much.
+ * The factor by which an action on the big list may cost more than on the small list. Anything proportional to the list costs 10
+ * to 100 times as much.
  */
 const factor = 3
 const rounds = 3

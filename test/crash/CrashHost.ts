@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** How a server process dies: at a named point, or this many milliseconds after becoming ready. */
+/** The way in which a server process dies: at a named point, or this many milliseconds after becoming ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
 /** A server that is restarted each time it is killed, as a service manager would. */

@@ -26,7 +26,7 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
     }
   })
 
-/** What a protocol version 2 client sends to request objects. */
+/** The request of a protocol version 2 client for objects. */
 const fetching = "command=fetch"
 
 /** A proxy to a Git server on this machine that holds requests for objects. Returns the proxy's origin. */

@@ -158,7 +158,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** What the provider has actually done: each creation, in order, and what exists now. */
+/** The provider's actual work: each creation, in order, and the objects that exist now. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

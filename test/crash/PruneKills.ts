@@ -103,7 +103,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** What remains, and how much has been removed according to the history. */
+/** Number of remaining rows, and the removed numbers according to the history. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),

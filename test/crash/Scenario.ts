@@ -4,7 +4,7 @@ import type { JourneyName } from "./Journey.ts"
 /** A process started by a server. */
 export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 
-/** Where work is held, so that there is certainly a process to kill. */
+/** The stage at which work is held, so that there is certainly a process to kill. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
 /** A process to kill while a stage's work is held. `point`: the server kills itself at this kill point. */
@@ -35,7 +35,7 @@ export interface Scenario {
   readonly mustKill: boolean
 }
 
-/** Whether Runs may end for a reason other than the server's death. */
+/** Returns true if Runs may end for a reason other than the server's death. */
 export const mayFail = ({ diskFull, hunt, strikes }: Scenario): boolean =>
   diskFull === true ||
   (hunt !== undefined && hunt.victim !== "server" && hunt.victim !== "point") ||

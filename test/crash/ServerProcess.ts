@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly wrapper?: ReadonlyArray<string>
 }
 
-/** How a server process exited. */
+/** The exit of a server process. */
 export interface ServerEnd {
   readonly code: number | null
   readonly signal: string | null

@@ -44,7 +44,7 @@ const register = async (browser: AttackBrowser, authenticator: Authenticator, co
 
 const enter = (browser: AttackBrowser, response: unknown) => browser.act("/auth/passkeys/sign-in", { response })
 
-/** Where a passkey must not work, although the person holds the device. */
+/** Situations in which a passkey must not work, although the person holds the device. */
 const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situation]> = [
   ...[
     "http://svc.example.test",

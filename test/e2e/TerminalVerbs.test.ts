@@ -100,7 +100,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         modules: [{ origin: "https://git.example.com/infra.git/", path: "network" }],
         refs: ["refs/heads/main"]
       })
-      // What no flag names stays.
+      // Options that no flag changes keep their values.
       expect((yield* did(...use, "--any-module")).connection.use).toEqual({
         roles: ["member"],
         refs: ["refs/heads/main"]

@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** What one connection has delivered, however it ended. */
+/** The data that one connection has delivered, for every kind of end. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean

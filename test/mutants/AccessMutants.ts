@@ -6,7 +6,7 @@ const rolesFile = "schema/api/Roles.ts"
 const crossOriginFile = "src/http/CrossOrigin.ts"
 const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 
-/** Who may do what. */
+/** Mutants of permissions. */
 export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "admission: sessions of account routes are checked again",

@@ -7,7 +7,7 @@ const linksFile = "actors/access/account/SetupLinks.ts"
 const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
-/** What signed-in people may do to their own account, and how their identity is confirmed. */
+/** Mutants of changes to a person's own account, and of the confirmation of identity. */
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     name: "sign-in: the password that was compared still stands",

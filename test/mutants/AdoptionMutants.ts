@@ -10,7 +10,7 @@ const mismatchFile = "actors/commands/adoption/ModuleMismatch.ts"
 const adoptionFile = "actors/commands/adoption/StateAdoption.ts"
 const addressesFile = "runner/scan/ModuleAddresses.ts"
 
-/** What may become a Capsule's first state, once, and how long an upload is kept. */
+/** Mutants of imported states: the first state of a Capsule, its single use, and the lifetime of an upload. */
 export const adoptionMutants: ReadonlyArray<Mutant> = [
   {
     name: "adoption: one install an upload",

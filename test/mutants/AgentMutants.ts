@@ -10,7 +10,7 @@ const transfersTest = "test/src/http/agent/RevokedTransfers.test.ts"
 const startTest = "test/actors/running/agent/AgentStart.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
-/** What prevents an agent from running two tools on one Capsule, and from losing results. */
+/** Mutants of the rules that prevent an agent from running two tools on one Capsule, and from losing results. */
 export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: time in suspend counts",

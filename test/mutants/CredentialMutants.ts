@@ -18,7 +18,7 @@ const receiptsFile = "actors/base/idempotency/Receipts.ts"
 const originFile = "schema/records/CredentialOrigin.ts"
 const useFile = "actors/inputs/connection/ConnectionUse.ts"
 
-/** What a bearer token, cursor, key or Connection allows, how often, and until when. */
+/** Mutants of the permissions, limits and lifetimes of bearer tokens, cursors, keys and Connections. */
 export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "code: single use",

@@ -16,7 +16,7 @@ const wavesFile = "actors/running/run-group/WaveDecision.ts"
 const queueFile = "actors/running/queue/QueueDecision.ts"
 const requirementsFile = "runner/sandbox/RunRequirements.ts"
 
-/** What starts without a person, in what order, and under which conditions. */
+/** Mutants of work that starts without a person: its order and its conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "actor: one command of a record at a time",

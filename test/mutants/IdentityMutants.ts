@@ -6,7 +6,7 @@ const operatorTable = "test/src/http/OperatorTable.test.ts"
 const operatorRoutes = "src/http/OperatorRoutes.ts"
 const authenticationFile = "src/accounts/oidc/ClientAuthentication.ts"
 
-/** What Capsules' and operators' clients may do, and for how long. */
+/** Mutants of the permissions and lifetimes of Capsules' and operators' clients. */
 export const identityMutants: ReadonlyArray<Mutant> = [
   {
     name: "introspection: the secret of the resource server",

@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const test = "test/actors/commands/adoption/BackupImport.test.ts"
 const file = "actors/commands/adoption/SealedBackupFile.ts"
 
-/** What a backup from another installation may become here, and when. */
+/** Mutants of importing a backup from another installation. */
 export const importMutants: ReadonlyArray<Mutant> = [
   {
     name: "import: the digest of the archive",

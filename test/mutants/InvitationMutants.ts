@@ -5,7 +5,7 @@ const signUp = "test/actors/access/member/InvitedSignUp.test.ts"
 const members = "test/actors/access/member/Members.test.ts"
 const acceptance = "actors/access/member/InvitationAcceptance.ts"
 
-/** Who may join a Workspace, and on whose authority. */
+/** Mutants of joining a Workspace, and of the authority to invite. */
 export const invitationMutants: ReadonlyArray<Mutant> = [
   ...[
     ["of a person", "most: mostSentInAnHour.sender"],

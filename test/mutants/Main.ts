@@ -23,7 +23,7 @@ const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")
 // Without its guard, a test may block its process, whose own time limits then do not apply either.
 const timeLimit = "10 minutes"
 
-/** Whether the test passes in the copy. One that does not end has not passed. */
+/** Returns true if the test passes in the copy. One that does not end has not passed. */
 const passes = Effect.fnUntraced(
   function* (folder: string, test: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

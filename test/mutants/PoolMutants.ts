@@ -4,7 +4,7 @@ const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
 const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const poolCredentialsTest = "test/src/http/agent/PoolCredentials.test.ts"
 
-/** What keeps a pool's credentials with its agents, and a plan with the credentials it was created with. */
+/** Mutants of the rules that keep a pool's credentials with its agents, and a plan with the credentials it was created with. */
 export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: its credentials are no provider arguments",

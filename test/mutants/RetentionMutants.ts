@@ -15,7 +15,7 @@ const decisionFile = "actors/ledger/run/LogRemoval.ts"
 const candidatesFile = "actors/ledger/run/LogRemoval.ts"
 const removalFile = "actors/ledger/run/LogRemoval.ts"
 
-/** What prevents old records from being removed, and how the operation history is queried. */
+/** Mutants of retention: protection of old records, and queries of the operation history. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "background work: one pass at a time",

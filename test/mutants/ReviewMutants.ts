@@ -7,7 +7,7 @@ const guardsOf = (
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** What a reviewer learns about a plan and its module, and what an untrusted README may do. */
+/** Mutants of the facts about a plan and its module for a reviewer, and of the permissions of an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf(
     "actors/ledger/staleness/ChangeCauseDecision.ts",

@@ -25,8 +25,7 @@ const stablePathsFile = "runner/execution/StablePaths.ts"
 const providersFile = "actors/running/execution/ProviderObstacle.ts"
 
 /**
- * What a Run may do: its hold and its sequences, the plan it applies, and everything that is checked again before its tool
- * starts.
+ * Mutants of a Run: its hold and its sequences, the plan it applies, and everything that is checked again before its tool starts.
  */
 export const runMutants: ReadonlyArray<Mutant> = [
   {

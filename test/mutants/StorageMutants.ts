@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const startChecks = "test/src/cli/StartAdmission.test.ts"
 const fullDisk = "test/src/http/FullDisk.test.ts"
 
-/** What remains true when the disk is full. */
+/** Mutants of the guarantees on a full disk. */
 export const storageMutants: ReadonlyArray<Mutant> = [
   {
     name: "full disk: writes are refused before they begin",

@@ -9,7 +9,7 @@ const smtp = "test/src/mail/SmtpTransport.test.ts"
 const provisioning = "test/src/accounts/UpstreamProvisioning.test.ts"
 const upstreamAttacks = "test/e2e/UpstreamAttacks.test.ts"
 
-/** Who may join through the upstream provider and through mail, and what happens to their memberships. */
+/** Mutants of joining through the upstream provider and through mail, and of the resulting memberships. */
 export const upstreamMutants: ReadonlyArray<Mutant> = [
   {
     name: "upstream: the last owner stays without the group",

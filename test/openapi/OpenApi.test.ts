@@ -87,7 +87,7 @@ it.live(
       expect([compiled.stdout, compiled.code]).toEqual(["", 0])
 
       const env = { SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_REPOSITORY: server.repositoryUrl }
-      // When a person's session lists Workspaces, the first one is created; a token only reads.
+      // A person's session creates the first Workspace when it lists Workspaces; a token only reads.
       yield* server.browse("/api/v1/workspaces")
       const installed = yield* run(folder, [bun, "programs/Install.ts"], env)
       expect([installed.code, installed.stderr]).toEqual([0, ""])

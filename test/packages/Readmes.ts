@@ -9,7 +9,7 @@ const blockOf = (text: string, language: string) =>
 
 const fails = (message: string) => new StepFailed({ message })
 
-/** What the program in each README prints, at a server whose account has an applied Capsule named `page`. */
+/** The output of the program in each README, at a server whose account has an applied Capsule named `page`. */
 const printed: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ["schema", /^test ws_[a-z0-9]+ owner\n$/],
   ["client", /^page active\n$/],

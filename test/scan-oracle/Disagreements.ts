@@ -3,9 +3,9 @@ import type { Verdicts } from "./Verdicts.ts"
 /** A kind of disagreement that docs/scan.md explains under `rule`. */
 interface KnownDisagreement {
   readonly rule: string
-  /** How a reason of the side that refuses begins. */
+  /** The beginning of a reason of the side that refuses. */
   readonly reasons: ReadonlyArray<string>
-  /** What the files have to contain, if the reason alone would excuse too much. */
+  /** The required content of the files, if the reason alone would excuse too much. */
   readonly about?: RegExp
 }
 

@@ -4,7 +4,7 @@ import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { toolProblems } from "../../runner/scan/ToolFit.ts"
 import type { Snippet } from "./Snippets.ts"
 
-/** Why the tool, and why the scan, refuses a module; empty lists mean that they accept it. */
+/** The reasons why the tool and the scan refuse a module; empty lists mean that they accept it. */
 export interface Verdicts {
   readonly tool: ReadonlyArray<string>
   readonly scan: ReadonlyArray<string>

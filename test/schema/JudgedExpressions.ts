@@ -26,12 +26,12 @@ export const judgementOf = ({ flags, source }: RegexLiteral): string =>
     .digest("base64url")
     .slice(0, 22)
 
-/** Whether to judge all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
+/** True to judge all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
 export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
 
-/** Whether the analysis, which takes seconds for some expressions, has already found exactly this expression safe. */
+/** Returns true if the analysis, which takes seconds for some expressions, has already found exactly this expression safe. */
 export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
 
 export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>

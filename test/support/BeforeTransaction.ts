@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Readmission } from "../../actors/base/Readmission.ts"
 
 interface Watched {
-  /** Whether a transaction that begins in this context belongs to the command. */
+  /** Returns true if a transaction that begins in this context belongs to the command. */
   readonly isOwn: (context: Context.Context<never>) => boolean
   readonly at: number
   readonly happens: Effect.Effect<unknown>

@@ -27,9 +27,8 @@ export const contentOf = (file: string) => {
 }
 
 /**
- * Where a secret appears unencrypted: `<file> (<form>)` for every file below `folder` whose raw bytes contain it,
- * including the database and its write-ahead log. A canary must be longer than 12 characters, so that no form is found
- * by chance.
+ * The places with an unencrypted secret: `<file> (<form>)` for every file below `folder` whose raw bytes contain it, including
+ * the database and its write-ahead log. A canary must be longer than 12 characters, so that no form is found by chance.
  */
 export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
   filesBelow(folder).flatMap((path) => {

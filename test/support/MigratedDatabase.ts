@@ -12,7 +12,7 @@ const migrated = Effect.runSync(
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
-      // When the last connection closes, everything in the write-ahead log is moved into the file.
+      // SQLite moves everything in the write-ahead log into the file when the last connection closes.
       yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
       const file = `${folder}/${databaseName}`
       const bytes = Buffer.from(yield* files.readFile(file))

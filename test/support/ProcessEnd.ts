@@ -28,7 +28,7 @@ export const parentOf = (pid: number): number | undefined => {
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** Whether a process has exited and its parent has not collected it: a zombie. */
+/** Returns true if a process has exited and its parent has not collected it: a zombie. */
 export const isUncollected = (pid: number): boolean => statusOf(pid)[0] === "Z"
 
 /** All descendants of a process. */

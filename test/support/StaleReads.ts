@@ -48,7 +48,7 @@ export interface StaleRead {
 interface Write {
   readonly node: Node
   readonly by: Node
-  /** Whether the variable gets another value, instead of its value being changed. */
+  /** True if the variable gets another value, instead of its value being changed. */
   readonly replaces: boolean
   /** The literal that is written, if it is one. */
   readonly literal: string | undefined
@@ -114,7 +114,7 @@ const opensScope = (node: Node): boolean =>
   isCatchClause(node) ||
   isClassLikeDeclaration(node)
 
-/** Whether the identifier refers to a variable, instead of naming a property or a declaration. */
+/** Returns true if the identifier refers to a variable, instead of naming a property or a declaration. */
 const isReference = (node: Identifier): boolean => {
   const { parent } = node
   if (isPropertyAccessExpression(parent)) return parent.expression === node
@@ -164,7 +164,7 @@ const variablesOf = (file: SourceFile): ReadonlyMap<Node, Variable> => {
   return found
 }
 
-/** Whether the call's result is yielded: then it is an Effect, and not a method of an array, a Map or a Set. */
+/** Returns true if the call's result is yielded: then it is an Effect, and not a method of an array, a Map or a Set. */
 const isYielded = (call: Node): boolean => {
   let at = call
   while (isPropertyAccessExpression(at.parent) || (isCallExpression(at.parent) && at.parent.expression === at)) {
@@ -227,8 +227,8 @@ const partsBefore = (parent: Node, child: Node): ReadonlyArray<Node> => {
 }
 
 /**
- * Expressions that touch shared state and yield in the wrong order. What a generator or an async function evaluates before a yield
- * may be outdated after it, because other fibers run in between:
+ * Expressions that touch shared state and yield in the wrong order. Values that a generator or an async function evaluates before
+ * a yield may be outdated after it, because other fibers run in between:
  *
  * - `list.push(yield* a)`, `map.set(key, yield* a)`, `sum += yield* a`: `list` and `sum` are evaluated before the yield
  * - `[...list, yield* a]`, `f(count, yield* a)`, if another function changes `list` or `count`
@@ -247,7 +247,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
 
   const isShared = ({ owner, writes }: Variable) => writes.some(({ by }) => by !== owner)
   const isReplaced = ({ owner, writes }: Variable) => writes.some(({ by, replaces }) => replaces && by !== owner)
-  /** Whether the identifier's present value is kept: a list that is only passed on can still be read later. */
+  /** Returns true if the identifier's present value is kept: a list that is only passed on can still be read later. */
   const keeps = (node: Node) => {
     const variable = variables.get(node)
     if (variable === undefined || !isShared(variable)) return false

@@ -13,7 +13,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 const cache = `${root}dist/test/`
 
 /**
- * Where a compiled binary looks for the service; only in memory, because a build may be writing the real one at the same time.
+ * The path at which a compiled binary looks for the service; only in memory, because a build may be writing the real file at the
+ * same time.
  */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`

@@ -43,7 +43,7 @@ export interface TestPlaneOptions {
   /** Additional Git servers that may be read from. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** When the service runs its background work; by default, never. */
+  /** The schedule of the service's background work; by default, it never runs. */
   readonly cleanup?: Layer.Layer<never>
   /** A runner other than the shipped one, with the tool it stands in for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>

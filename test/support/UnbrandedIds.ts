@@ -15,14 +15,14 @@ import { forEachSource } from "./ParsedSources.ts"
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 
-/** Whether values of this type may be any string: `string`, including in a union or a list. */
+/** Returns true if values of this type may be any string: `string`, including in a union or a list. */
 const isText = (type: TypeNode): boolean => {
   if (type.kind === SyntaxKind.StringKeyword) return true
   if (isUnionTypeNode(type)) return type.types.some(isText)
   return isTypeReferenceNode(type) && (type.typeArguments ?? []).some(isText)
 }
 
-/** Whether this schema accepts any string: `Schema.String`, including inside another schema. */
+/** Returns true if this schema accepts any string: `Schema.String`, including inside another schema. */
 const isTextSchema = (schema: Expression): boolean => {
   if (isCallExpression(schema)) return schema.arguments.some(isTextSchema)
   return isPropertyAccessExpression(schema) && schema.getText() === "Schema.String"

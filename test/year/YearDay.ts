@@ -109,7 +109,7 @@ const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace,
   if (day % 2 === 0) yield* invitations.decline(owner.context, invited.secret)
 })
 
-/** What people do in a day, before noon. */
+/** The work of people in a day, before noon. */
 export const morning = Effect.fn("morning")(function* (
   size: YearSize,
   time: YearClock,

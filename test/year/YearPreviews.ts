@@ -43,7 +43,7 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   }
 })
 
-/** What remains of destroyed Capsules after twice every retention period. */
+/** The remains of destroyed Capsules after twice every retention period. */
 export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
   const sql = yield* SqlClient.SqlClient
   const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()

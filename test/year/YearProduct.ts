@@ -51,7 +51,7 @@ const productOf = (settings: Settings, tool: YearTool) =>
   })
 
 /**
- * What `svc serve` runs, on a data folder that outlives it, with another runner, the simulated year's clock, and turns of the
+ * The server of `svc serve`, on a data folder that outlives it, with another runner, the simulated year's clock, and turns of the
  * background work on request.
  */
 export const yearProduct = (place: YearPlace) => {

@@ -1,4 +1,4 @@
-/** How much happens in the simulated year. */
+/** The amount of work in the simulated year. */
 export interface YearSize {
   readonly days: number
   /** Days in a month; each month ends with figures and checks. */
