@@ -13,7 +13,7 @@ import { schemaRoutes } from "./handoff/SchemaRoutes.ts"
 import { health } from "./Health.ts"
 import { openApiDocument } from "./OpenApiDocument.ts"
 import { operatorRoutes } from "./OperatorRoutes.ts"
-import { perimeter } from "./Perimeter.ts"
+import { commonHeaders } from "./CommonHeaders.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
@@ -41,7 +41,7 @@ export const serverRoutes = Layer.mergeAll(
   operatorRoutes,
   schemaRoutes,
   dashboardRoutes,
-  perimeter
+  commonHeaders
 ).pipe(Layer.provide(apiMiddleware), Layer.provide(HttpServer.layerServices))
 
 type Needs = Layer.Services<typeof serverRoutes>

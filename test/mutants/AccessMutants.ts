@@ -10,7 +10,7 @@ const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "admission: sessions of account routes are checked again",
-    file: "src/http/Perimeter.ts",
+    file: "src/http/CommonHeaders.ts",
     text: "          admission = check\n",
     broken: "          check satisfies unknown\n",
     test: "test/src/accounts/RevokedSession.test.ts"

@@ -34,7 +34,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     file: "src/http-kit/RequestBody.ts",
     text: "  maxBytes: longestReadHere,",
     broken: "  maxBytes: 8 * longestReadHere,",
-    test: "test/src/http/Perimeter.test.ts"
+    test: "test/src/http/CommonHeaders.test.ts"
   },
   {
     name: "bounds: an installation is measured again after its end",

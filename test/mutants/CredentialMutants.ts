@@ -155,7 +155,7 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "read transaction: renewed by each request",
-    file: "src/http/Perimeter.ts",
+    file: "src/http/CommonHeaders.ts",
     text: "snapshot.renew()",
     broken: "",
     test: revokedReads

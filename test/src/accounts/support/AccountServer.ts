@@ -20,7 +20,7 @@ import { workspaceHandlers } from "../../../../src/http/handlers/WorkspaceHandle
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
 import { Exchange } from "../../../../src/http-kit/Exchange.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http-kit/HttpSettings.ts"
-import { perimeter } from "../../../../src/http/Perimeter.ts"
+import { commonHeaders } from "../../../../src/http/CommonHeaders.ts"
 import { routerConfig } from "../../../../src/http/UnknownRoutes.ts"
 import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
@@ -42,7 +42,7 @@ const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
   Layer.provideMerge(testAccounts)
 )
 
-const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
+const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, commonHeaders).pipe(
   Layer.provide([
     tokenHandlers,
     workspaceHandlers,

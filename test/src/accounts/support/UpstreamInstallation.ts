@@ -7,7 +7,7 @@ import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { UpstreamProvider, type UpstreamSettings } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http-kit/HttpSettings.ts"
-import { perimeter } from "../../../../src/http/Perimeter.ts"
+import { commonHeaders } from "../../../../src/http/CommonHeaders.ts"
 import { newPerson, testAccounts } from "../../../support/Accounts.ts"
 import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { strangers } from "../../../support/Attempts.ts"
@@ -60,7 +60,7 @@ export const installation = Effect.fnUntraced(function* (issuer: string, setting
     ...settings
   })
   const { dispose, handler } = HttpRouter.toWebHandler(
-    Layer.mergeAll(upstreamRoutes, perimeter).pipe(
+    Layer.mergeAll(upstreamRoutes, commonHeaders).pipe(
       Layer.provide(HttpServer.layerServices),
       Layer.provideMerge(Layer.mergeAll(provider, Layer.succeedContext(services)))
     ),

@@ -12,7 +12,7 @@ import type { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 import { HttpSettings, implementedFeatures } from "../../../../../src/http-kit/HttpSettings.ts"
-import { perimeter } from "../../../../../src/http/Perimeter.ts"
+import { commonHeaders } from "../../../../../src/http/CommonHeaders.ts"
 import { routerConfig } from "../../../../../src/http/UnknownRoutes.ts"
 import { testTime } from "./TestTime.ts"
 import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
@@ -118,7 +118,7 @@ export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
     TestIssuer,
     Effect.gen(function* () {
       const services = yield* Effect.context<Needs>()
-      const application = Layer.mergeAll(routes, perimeter).pipe(
+      const application = Layer.mergeAll(routes, commonHeaders).pipe(
         Layer.provide(HttpServer.layerServices),
         Layer.provideMerge(Layer.succeedContext(services))
       )

@@ -28,7 +28,7 @@ const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
  * Headers sent with every response. Responses are not cached unless their headers allow it, and API responses never are; the
  * token routes also forbid it to HTTP/1.0 caches, for every status.
  */
-const commonHeaders = (baseUrl: string) => {
+const headersOf = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }
   return (
     response: HttpServerResponse.HttpServerResponse,
@@ -51,7 +51,7 @@ const guardedBy = Effect.gen(function* () {
   const { baseUrl, corsOrigins = [] } = yield* HttpSettings
   const shared = crossOrigin(corsOrigins)
   const snapshot = yield* ReadSnapshot
-  const withCommonHeaders = commonHeaders(baseUrl)
+  const withCommonHeaders = headersOf(baseUrl)
 
   /** The request sees everything that was committed before it arrived. */
   const renewFor = (turn: Turn | undefined) => {
@@ -125,6 +125,6 @@ const guardedBy = Effect.gen(function* () {
  * The rules for every route, inside the API or not: a request id, the common headers, 404 and 405 in the envelope, and an
  * envelope for every failure.
  */
-export const perimeter = HttpRouter.use((router) =>
+export const commonHeaders = HttpRouter.use((router) =>
   Effect.flatMap(guardedBy, (guarded) => router.addGlobalMiddleware(guarded))
 )
