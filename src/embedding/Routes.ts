@@ -1,6 +1,6 @@
 import { Context, Effect, type Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ApiEntrance } from "../http/ApiEntrance.ts"
+import { MountedBaseUrl } from "../http/MountedBaseUrl.ts"
 import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
@@ -57,7 +57,7 @@ export const layerRoutes = ({
         return yield* Effect.die(new Error(`${prefix} is not a prefix of routes. Give one or more plain segments.`))
       }
       const { baseUrl, handle } = yield* ControlPlane
-      const entrance = `${new URL(origin ?? baseUrl).origin}${prefix}`
+      const mounted = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
       /** Describes only what is below the prefix, and nothing else on the origin. */
       const description = yield* Effect.cached(
@@ -66,7 +66,7 @@ export const layerRoutes = ({
           Effect.map(({ paths, ...document }) =>
             HttpServerResponse.jsonUnsafe({
               ...document,
-              servers: [{ url: entrance }],
+              servers: [{ url: mounted }],
               paths: Object.fromEntries(Object.entries(paths).filter(([path]) => isOpen(path)))
             })
           )
@@ -94,7 +94,7 @@ export const layerRoutes = ({
           bodyReceived: () => {},
           remoteAddress: Option.getOrUndefined(request.remoteAddress)
         }
-        const context = Context.make(Exchange, exchange).pipe(Context.add(ApiEntrance, entrance))
+        const context = Context.make(Exchange, exchange).pipe(Context.add(MountedBaseUrl, mounted))
         return HttpServerResponse.fromWeb(yield* Effect.promise(() => handle(relay, context)))
       })
 

@@ -3,7 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
-import { ApiEntrance } from "../ApiEntrance.ts"
+import { MountedBaseUrl } from "../MountedBaseUrl.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
@@ -41,12 +41,12 @@ export const discoveryHandlers = HttpApiBuilder.group(
     const { familiesOff = [], hasOAuthHelpers = false } = yield* HttpSettings
     const off: ReadonlySet<string> = new Set([...familiesOff, ...(hasOAuthHelpers ? [] : [helperFamily])])
     const listed = extensions.map((family) => ({ ...family, enabled: !off.has(family.name) }))
-    const seenFromEntrance = Effect.map(ApiEntrance, (entrance) =>
-      entrance === undefined ? document : { ...document, ...addressesAt(entrance, document.endpoints.oidc_issuer) }
+    const seenFromMount = Effect.map(MountedBaseUrl, (mounted) =>
+      mounted === undefined ? document : { ...document, ...addressesAt(mounted, document.endpoints.oidc_issuer) }
     )
     return storedAnswers("discovery", handlers).handleAll({
-      wellKnown: () => seenFromEntrance,
-      capabilities: () => seenFromEntrance,
+      wellKnown: () => seenFromMount,
+      capabilities: () => seenFromMount,
       extensions: () => Effect.succeed({ extensions: listed })
     })
   })
