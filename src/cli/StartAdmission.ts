@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { DataFolder } from "../database/DataFolder.ts"
-import { lookAtDataFolder } from "../database/DataFolderLook.ts"
+import { inspectDataFolder } from "../database/DataFolderInspection.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { type Finding, findingLine } from "./doctor/DoctorReport.ts"
 import { folderFindings, isRefused } from "./doctor/FolderChecks.ts"
@@ -23,7 +23,7 @@ const isWrong = ({ status }: Finding) => status !== "ok"
  * problems.
  */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
-  const findings = yield* folderFindings(yield* lookAtDataFolder(settings.dataDir))
+  const findings = yield* folderFindings(yield* inspectDataFolder(settings.dataDir))
   const refusals = findings.filter(isRefused)
   if (refusals.length > 0) return yield* new CommandFailed({ message: refusals.map(findingLine).join(" ") })
   yield* Effect.forEach(findings.filter(isWrong), logged, { discard: true })

@@ -7,7 +7,7 @@ import { Pools } from "../../actors/running/agent-pool/Pools.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { storage } from "../composition/Storage.ts"
 import { DataFolderUnusable } from "../database/DataFolder.ts"
-import { lookAtDataFolder } from "../database/DataFolderLook.ts"
+import { inspectDataFolder } from "../database/DataFolderInspection.ts"
 import { lookAtInstance } from "../database/InstanceLock.ts"
 import { retentionSettings } from "../settings/RetentionPeriods.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -50,7 +50,7 @@ const served = Effect.fn("served")(
  * open. Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
-  const look = yield* lookAtDataFolder(dataDir).pipe(
+  const look = yield* inspectDataFolder(dataDir).pipe(
     Effect.mapError(({ message }) => new DataFolderUnusable({ message }))
   )
   if (look.kind === "folder" && process.getuid?.() === 0 && look.owner !== 0) {

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { masterKeysInUse } from "../../../actors/base/vault/DataKeys.ts"
 import { loadKeyring, loadWholeKeyring } from "../../../actors/base/vault/MasterKeyStore.ts"
 import { masterKeyName } from "../../database/DataFolder.ts"
-import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import type { DataFolderInspection } from "../../database/DataFolderInspection.ts"
 import { integrityOf } from "../../database/ReadOnlyDatabase.ts"
 import type { Holder } from "../../database/InstanceLock.ts"
 import { damage, quickFault } from "../../database/DatabaseCheck.ts"
@@ -21,7 +21,9 @@ const isWritable = (folder: string) =>
   )
 
 /** Checks whether a server with this user's permissions can work in the folder, and what its first startup would create. */
-export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFolderLook): Effect.fn.Return<Finding> {
+export const folderFinding = Effect.fn("folderFinding")(function* (
+  look: DataFolderInspection
+): Effect.fn.Return<Finding> {
   const { kind, mode, network, owner, path, standing } = look
   const error = (message: string, remedy: string): Finding => ({ check: "folder", status: "error", message, remedy })
   const elsewhere = "Name another folder with SVC_DATA_DIR or --data-dir."

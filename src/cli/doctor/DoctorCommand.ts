@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Path } from "effect"
 import { Command } from "effect/cli"
 import { sandbox, toolchain } from "../../composition/Machine.ts"
 import { databaseName } from "../../database/DataFolder.ts"
-import { type DataFolderLook, layerLook, lookAtDataFolder } from "../../database/DataFolderLook.ts"
+import { type DataFolderInspection, layerInspection, inspectDataFolder } from "../../database/DataFolderInspection.ts"
 import { namingDamage } from "../../database/DatabaseCheck.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { lookAtInstance } from "../../database/InstanceLock.ts"
@@ -22,7 +22,7 @@ const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding,
 /** The tool and the sandbox as a server would find them. Nothing is fetched or stored. */
 const inspected = (settings: Settings, folder: string) =>
   Layer.merge(toolchain({ ...settings, toolDownload: "off" }), sandbox(settings, "nothing")).pipe(
-    Layer.provide(layerLook(folder))
+    Layer.provide(layerInspection(folder))
   )
 
 const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {
@@ -53,7 +53,7 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
 
 const reported = ({ check, message, remedy, status }: FolderFinding): Finding => ({ check, status, message, remedy })
 
-const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
+const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderInspection) {
   const outside = yield* folderFindings(look)
   // Files that this user cannot open reveal nothing about their contents.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
@@ -66,7 +66,7 @@ export const doctorCommand = Command.make(
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },
   Effect.fn("doctor")(function* ({ config, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
-    const look = yield* Effect.result(lookAtDataFolder(settings.dataDir))
+    const look = yield* Effect.result(inspectDataFolder(settings.dataDir))
     const path = Option.match(Option.getSuccess(look), { onNone: () => settings.dataDir, onSome: (seen) => seen.path })
     const machine = yield* machineFindings(machineChecks, settings, "doctor").pipe(
       Effect.provide(inspected(settings, path))

@@ -1,7 +1,7 @@
 import { access, constants, stat } from "node:fs/promises"
 import { Effect, Path } from "effect"
 import { buildsName, databaseName, masterKeyName, snapshotsName } from "../../database/DataFolder.ts"
-import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import type { DataFolderInspection } from "../../database/DataFolderInspection.ts"
 import { instanceName } from "../../database/Installation.ts"
 import type { Finding } from "./DoctorReport.ts"
 
@@ -38,7 +38,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Checks whether the server's user can open everything in the data folder, e.g. after root has run a command there. */
 export const filesFinding = Effect.fn("filesFinding")(function* (
-  look: DataFolderLook
+  look: DataFolderInspection
 ): Effect.fn.Return<ReadonlyArray<Finding>, never, Path.Path> {
   if (look.kind !== "folder") return []
   const seen = (yield* Effect.forEach(needed, ([name, rights]) => lookAt(look.path, name, rights))).filter(

@@ -1,5 +1,5 @@
 import { Effect, type FileSystem, type Path } from "effect"
-import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import type { DataFolderInspection } from "../../database/DataFolderInspection.ts"
 import type { CheckFacts } from "./Check.ts"
 import { clockFinding } from "./ClockFindings.ts"
 import { folderFinding } from "./DataFindings.ts"
@@ -9,7 +9,7 @@ import { diskFinding } from "./MachineFindings.ts"
 
 interface FolderCheck extends CheckFacts {
   readonly look: (
-    folder: DataFolderLook
+    folder: DataFolderInspection
   ) => Effect.Effect<ReadonlyArray<Finding>, never, FileSystem.FileSystem | Path.Path>
 }
 
@@ -52,7 +52,7 @@ export interface FolderFinding extends Finding {
 }
 
 /** Every finding of these checks, in order. Nothing is created or changed. */
-export const folderFindings = Effect.fn("folderFindings")(function* (folder: DataFolderLook) {
+export const folderFindings = Effect.fn("folderFindings")(function* (folder: DataFolderInspection) {
   const found = yield* Effect.forEach(folderChecks, ({ look, name, onError }) =>
     look(folder).pipe(
       Effect.catchCause((cause) => Effect.succeed([failedLook(name, cause)])),

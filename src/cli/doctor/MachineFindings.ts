@@ -3,7 +3,7 @@ import { type LevelFinding, Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
-import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import type { DataFolderInspection } from "../../database/DataFolderInspection.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
 import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../../settings/Settings.ts"
 import { queueLimits } from "../../settings/QueueLimits.ts"
@@ -99,7 +99,7 @@ export const queueFinding = (settings: Settings): Finding => {
   }
 }
 
-export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
+export const diskFinding = ({ free, standing }: DataFolderInspection): Finding =>
   Option.match(free, {
     onNone: (): Finding => ({ check: "disk", status: "warning", message: "The free space could not be read." }),
     onSome: (bytes): Finding => ({

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect, FileSystem, type Layer, Option, Stream } from "effect"
 import { folderFindings, isRefused } from "../../../src/cli/doctor/FolderChecks.ts"
 import type { platform } from "../../../src/composition/Platform.ts"
-import { lookAtDataFolder } from "../../../src/database/DataFolderLook.ts"
+import { inspectDataFolder } from "../../../src/database/DataFolderInspection.ts"
 import { toolScript } from "../../runner/toolchain/ReleaseFixture.ts"
 import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
 import { apart, isRoot, says, serveLine, shell, spawned, use, usedFolder } from "./support/CheckedFolder.ts"
@@ -323,7 +323,7 @@ describe("svc doctor and svc serve make the same checks", () => {
 
   live("hardly any disk space left: an error that does not prevent startup", () =>
     Effect.gen(function* () {
-      const look = yield* lookAtDataFolder(yield* folder)
+      const look = yield* inspectDataFolder(yield* folder)
       const findings = yield* folderFindings({ ...look, free: Option.some(1000) })
       expect(findings.find(({ check }) => check === "disk")?.status).toBe("error")
       expect(findings.some(isRefused)).toBe(false)
@@ -337,7 +337,7 @@ describe("svc doctor and svc serve make the same checks", () => {
         const dataDir = yield* usedFolder
         const other = 61_001
         yield* shell(`chown -R ${other} '${dataDir}' && chown 0 '${dataDir}/master.key'`)
-        const wrong = Effect.map(Effect.flatMap(lookAtDataFolder(dataDir), folderFindings), (findings) =>
+        const wrong = Effect.map(Effect.flatMap(inspectDataFolder(dataDir), folderFindings), (findings) =>
           findings.filter(({ status }) => status !== "ok")
         )
         const found = yield* wrong

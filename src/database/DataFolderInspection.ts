@@ -4,7 +4,7 @@ import { DataFolder, databaseName, masterKeyName } from "./DataFolder.ts"
 import { networkFileSystemOf } from "./FileSystemKind.ts"
 
 /** The facts about the path of a data folder, determined without creating or changing anything. */
-export interface DataFolderLook {
+export interface DataFolderInspection {
   /** Absolute; the real path if it exists. */
   readonly path: string
   readonly kind: "folder" | "nothing" | "other"
@@ -28,7 +28,7 @@ const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
 /** Inspects the path of a data folder without touching it. Fails with `DataFolderHidden` if permission is denied. */
-export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder: string) {
+export const inspectDataFolder = Effect.fn("inspectDataFolder")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -54,7 +54,7 @@ export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder:
     status = yield* statusOf(standing)
   }
   const real = yield* Effect.orElseSucceed(files.realPath(standing), () => standing)
-  const look: DataFolderLook = {
+  const look: DataFolderInspection = {
     path: found === undefined ? absolute : real,
     kind: found === undefined ? "nothing" : found.isDirectory() ? "folder" : "other",
     network: yield* networkFileSystemOf(real),
@@ -72,7 +72,7 @@ export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder:
 })
 
 /** The data folder, for inspection only: it is not claimed, and its subfolders are named without being created. */
-export const layerLook = (folder: string) =>
+export const layerInspection = (folder: string) =>
   Layer.effect(
     DataFolder,
     Effect.map(Path.Path, (path) => ({
