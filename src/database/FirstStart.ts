@@ -8,7 +8,7 @@ import {
   writeDurably,
   writeInstance
 } from "./Installation.ts"
-import { lookAtRemains, replacedByNew, restoringName, setAside } from "./InstallationRemains.ts"
+import { inspectPartialInstallation, replacedByNew, restoringName, setAside } from "./PartialInstallation.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
 /** The data folder contained an installation, and its database is gone. Nothing was changed. */
@@ -78,7 +78,7 @@ export const admissionOf = Effect.fn("admissionOf")(function* (
 > {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { database, found } = yield* lookAtRemains(folder, options)
+  const { database, found } = yield* inspectPartialInstallation(folder, options)
   if (database === "installed") return { kind: "installed" }
   if (expected !== undefined) return { kind: "unexpected", fault: unexpected(folder, expected, "no installation") }
   const isMarked = yield* fs.exists(path.join(folder, markName))

@@ -29,7 +29,7 @@ import { checkSeal, type MasterKeys } from "./BackupSeal.ts"
 import { databaseName, prepareDataFolder } from "./DataFolder.ts"
 import { settleInstallation } from "./FirstStart.ts"
 import { readInstallation, readInstance } from "./Installation.ts"
-import { lookAtRemains, restoringFilesName, restoringName, setAside } from "./InstallationRemains.ts"
+import { inspectPartialInstallation, restoringFilesName, restoringName, setAside } from "./PartialInstallation.ts"
 import { instanceLock } from "./InstanceLock.ts"
 import { migrate } from "./Migrations.ts"
 import { layerWriter } from "./SqliteClient.ts"
@@ -177,7 +177,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
     const real = yield* prepareDataFolder(folder)
     yield* instanceLock(real)
     const target = path.join(real, databaseName)
-    if ((yield* lookAtRemains(real, { readOnly: false })).database === "installed") {
+    if ((yield* inspectPartialInstallation(real, { readOnly: false })).database === "installed") {
       return yield* new BackupRefused({ message: `${real} holds a database already. Restore into an empty folder.` })
     }
     const partial = path.join(real, restoringName)

@@ -19,7 +19,7 @@ const sharedName = `${databaseName}-shm`
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
 /** The remains of an installation in a folder whose database is gone. */
-export interface Remains {
+export interface PartialInstallation {
   /** `installed`: it has tables. `empty`: the file exists without an installation. */
   readonly database: "installed" | "empty" | "absent"
   /** Names of files and folders that only an installation leaves behind. */
@@ -46,7 +46,7 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
  * Inspects a data folder whose database no process has open. `readOnly` leaves no trace; without it, the write-ahead log left by
  * a crash is first merged into the database, as the next startup would do.
  */
-export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
+export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation")(function* (
   folder: string,
   { readOnly }: { readonly readOnly: boolean }
 ) {
@@ -69,7 +69,7 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
     const file = path.join(folder, databaseName)
     // A reader that leaves no trace cannot see the contents of the log.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
-    if (isInstalled) return { database: "installed", found: [] } satisfies Remains
+    if (isInstalled) return { database: "installed", found: [] } satisfies PartialInstallation
   }
   const found: Array<string> = []
   for (const name of [masterKeyName, instanceName, restoringName, databaseName]) {
@@ -77,7 +77,7 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
   }
   if (log > 0) found.push(logName)
   for (const name of [snapshotsName, buildsName]) if (yield* isFilled(name)) found.push(name)
-  return { database: size >= 0 ? "empty" : "absent", found } satisfies Remains
+  return { database: size >= 0 ? "empty" : "absent", found } satisfies PartialInstallation
 })
 
 /**
