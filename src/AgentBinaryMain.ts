@@ -8,7 +8,7 @@ import { agentSvc } from "./cli/agent/AgentRoot.ts"
 import { commandLine } from "./cli/CommandLine.ts"
 import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
-import { lasting } from "./LastingProcess.ts"
+import { longRunning } from "./LongRunningProcess.ts"
 import { ownProgram } from "./OwnProgram.ts"
 
 const args = commandFirst(process.argv.slice(2))
@@ -17,4 +17,4 @@ const binary = Layer.mergeAll(
   Layer.succeed(GuardCommand, { program: ownProgram(), args: [guardArgument] })
 )
 
-runMain(args, lasting(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))))
+runMain(args, longRunning(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))))

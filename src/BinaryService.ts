@@ -8,7 +8,7 @@ import { run } from "./cli/Run.ts"
 import { runMain } from "./cli/RunMain.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
-import { lasting } from "./LastingProcess.ts"
+import { longRunning } from "./LongRunningProcess.ts"
 import { ownProgram } from "./OwnProgram.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
@@ -22,5 +22,5 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): 
     Layer.succeed(SyncProcessCommand, { program: ownProgram(), args: [syncArgument] }),
     Layer.succeed(ConfinementCommand, { program: ownProgram(), args: [confineArgument] })
   )
-  runMain(args, lasting(run(args)).pipe(Effect.provide(Layer.merge(platform, binary))))
+  runMain(args, longRunning(run(args)).pipe(Effect.provide(Layer.merge(platform, binary))))
 }

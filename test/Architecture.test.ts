@@ -30,7 +30,7 @@ const bunPorts = [
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",
-  "src/LastingProcess.ts",
+  "src/LongRunningProcess.ts",
   "src/dashboard/Build.ts",
   "src/licenses/BundledPackages.ts",
   "src/licenses/CollectLicenses.ts"

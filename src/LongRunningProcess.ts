@@ -11,5 +11,5 @@ const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.andT
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
 /** For a compiled process that may run for years. Once it has started, it compiles hot code at the usual thresholds. */
-export const lasting = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const longRunning = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.forkChild(compiling).pipe(Effect.andThen(Effect.forkChild(settled)), Effect.andThen(program))
