@@ -7,7 +7,7 @@ import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { mailDelivery, mailSettings } from "./composition/Mail.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
-import { outsideSpans } from "./composition/OutsideSpans.ts"
+import { withoutInheritedTraceContext } from "./composition/InheritedTraceContext.ts"
 import { readinessSignal } from "./composition/ReadinessSignal.ts"
 import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
@@ -66,7 +66,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provide(retentionSettings(settings)),
     Layer.provide(Layer.succeed(ServerRelease, version)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version })),
-    outsideSpans
+    withoutInheritedTraceContext
   )
 }
 

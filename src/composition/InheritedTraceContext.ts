@@ -7,7 +7,7 @@ const withoutSpan = <R>(context: Context.Context<R>): Context.Context<R> =>
  * Builds a layer outside the current span. Services keep the context in which their layer was built: with a span in it, every
  * later request would belong to the startup trace.
  */
-export const outsideSpans = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+export const withoutInheritedTraceContext = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.fromBuild((memoMap, scope) =>
     Effect.updateContext(Layer.buildWithMemoMap(layer, memoMap, scope), withoutSpan<R>)
   )
