@@ -8,7 +8,7 @@ import { currentRequestId } from "../../http-kit/Exchange.ts"
 import { whenTraced } from "../../http-kit/WhenTraced.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
-import { turnedOff } from "../TurnedOff.ts"
+import { disabledFamilies } from "../DisabledFamily.ts"
 
 /** The caller of a route that is public or reads its credential itself. */
 const anonymous = (requestId: string): CallerShape => ({
@@ -26,7 +26,7 @@ export const authorizationLayer = Layer.effect(
   Effect.gen(function* () {
     const admit = yield* admissions
     const { familiesOff = [] } = yield* HttpSettings
-    const refusals = turnedOff(familiesOff)
+    const refusals = disabledFamilies(familiesOff)
     return (httpEffect, { endpoint, group }) => {
       const rule = accessOf(endpoint)
       const name = `${group.identifier}.${endpoint.identifier}`

@@ -2,7 +2,7 @@ import { extensions } from "../../schema/api/Extensions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
 /** The refusal of a route whose family the operator has turned off, by method and path. */
-export const turnedOff = (familiesOff: ReadonlyArray<string>): ReadonlyMap<string, ApiError> =>
+export const disabledFamilies = (familiesOff: ReadonlyArray<string>): ReadonlyMap<string, ApiError> =>
   new Map(
     extensions
       .filter(({ name }) => familiesOff.includes(name))
