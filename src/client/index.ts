@@ -14,7 +14,7 @@ export type { Member, Project, Workspace } from "../../schema/records/Workspace.
 export { Actor, type ActorShape } from "./Actor.ts"
 export type { SvcClientShape } from "./ClientGroups.ts"
 export { ApiTransport, type ApiTransportShape } from "./ApiTransport.ts"
-export type { Once } from "./Once.ts"
+export type { IdempotencyOptions } from "./IdempotencyOptions.ts"
 export type { Page, PageQuery } from "./Paging.ts"
 export type { OtherRunEvent, RunEvent } from "./RunEvents.ts"
 export { followEvents, followLogs, type WireEvent } from "./RunFollower.ts"

@@ -5,7 +5,7 @@ import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
 import { type Capsule, type Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
-import { type Once, onceHeaders } from "../Once.ts"
+import { type IdempotencyOptions, idempotencyHeaders } from "../IdempotencyOptions.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
 import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
@@ -28,14 +28,14 @@ export interface CapsulesShape {
   /** Reads the ref that the Capsule follows now, so that the next plan has what was pushed. */
   readonly look: (id: string) => Answer<CapsuleLook>
   /** Plans the newest commit of the lane; returns the Plan Run. */
-  readonly plan: (id: string, once?: Once) => Answer<Run>
+  readonly plan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Plans the deployed revision against the real infrastructure, to revert changes made outside the service. */
-  readonly reconcilePlan: (id: string, once?: Once) => Answer<Run>
+  readonly reconcilePlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Plans the destruction; nothing is destroyed until that plan has been approved and applied. */
-  readonly destroyPlan: (id: string, once?: Once) => Answer<Run>
+  readonly destroyPlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
   /** Changes the private configuration and plans it; returns the Plan Run. */
-  readonly configure: (id: string, change: ConfigurationChange, once?: Once) => Answer<Run>
+  readonly configure: (id: string, change: ConfigurationChange, once?: IdempotencyOptions) => Answer<Run>
   /** The public Outputs by name. */
   readonly outputs: (id: string) => Answer<Readonly<Record<string, Output>>>
   /** Newest first. */
@@ -67,18 +67,18 @@ const make = Effect.gen(function* () {
       Effect.map(answered(capsules.update({ params: { capsuleId: id }, payload: change })), ({ capsule }) => capsule),
     look: (id) => Effect.map(answered(capsules.look({ params: { capsuleId: id }, payload: {} })), ({ look }) => look),
     plan: (id, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
+      Effect.flatMap(idempotencyHeaders(once), (headers) =>
         Effect.map(answered(capsules.plan({ params: { capsuleId: id }, headers, payload: {} })), ({ run }) => run)
       ),
     reconcilePlan: (id, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
+      Effect.flatMap(idempotencyHeaders(once), (headers) =>
         Effect.map(
           answered(capsules.reconcilePlan({ params: { capsuleId: id }, headers, payload: {} })),
           ({ run }) => run
         )
       ),
     destroyPlan: (id, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
+      Effect.flatMap(idempotencyHeaders(once), (headers) =>
         Effect.map(
           answered(capsules.destroyPlan({ params: { capsuleId: id }, headers, payload: {} })),
           ({ run }) => run
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
     configure: Effect.fnUntraced(function* (id, { authorityGuard, ...change }, once = {}) {
       const guard = authorityGuard ?? (yield* get(id)).installConfigReAdoption.authorityGuard
       const payload = yield* configurationPlan({ ...change, expected: { authorityGuard: guard } })
-      const headers = yield* onceHeaders(once)
+      const headers = yield* idempotencyHeaders(once)
       return (yield* answered(capsules.configurationPlan({ params: { capsuleId: id }, headers, payload }))).run
     }),
     outputs: (id) =>

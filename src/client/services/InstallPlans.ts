@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import { InstallPlan } from "../../../schema/records/InstallPlan.ts"
 import type { Run } from "../../../schema/records/Run.ts"
-import { type Once, onceHeaders } from "../Once.ts"
+import { type IdempotencyOptions, idempotencyHeaders } from "../IdempotencyOptions.ts"
 import { type Plain, requestOf } from "../Plain.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
@@ -17,7 +17,11 @@ export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallF
 
 export interface InstallPlansShape {
   /** Takes a Source through scan and check to a plan for a new Capsule. The service advances it automatically. */
-  readonly create: (workspaceId: string, request: Plain<CreateInstallPlan>, once?: Once) => Answer<InstallPlan>
+  readonly create: (
+    workspaceId: string,
+    request: Plain<CreateInstallPlan>,
+    once?: IdempotencyOptions
+  ) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
   /** The install as it is now, and again after each step, until it is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
@@ -36,7 +40,7 @@ const make = Effect.gen(function* () {
     get,
     create: Effect.fnUntraced(function* (workspaceId, request, once = {}) {
       const payload = yield* newInstallPlan(request)
-      const headers = yield* onceHeaders(once)
+      const headers = yield* idempotencyHeaders(once)
       return (yield* answered(installPlans.create({ params: { workspaceId }, headers, payload }))).installPlan
     })
   })

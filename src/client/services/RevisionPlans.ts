@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { RevisionPlan } from "../../../schema/records/InstallPlan.ts"
 import type { Run } from "../../../schema/records/Run.ts"
-import { type Once, onceHeaders } from "../Once.ts"
+import { type IdempotencyOptions, idempotencyHeaders } from "../IdempotencyOptions.ts"
 import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
@@ -15,7 +15,11 @@ export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("Revisi
 
 export interface RevisionPlansShape {
   /** Prepares a plan for a Capsule at another ref. The ref that the Capsule follows does not change until the apply. */
-  readonly create: (capsuleId: string, request: { readonly ref: string }, once?: Once) => Answer<RevisionPlan>
+  readonly create: (
+    capsuleId: string,
+    request: { readonly ref: string },
+    once?: IdempotencyOptions
+  ) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>
   /** The revision as it is now, and again after each step, until it is reviewable or has failed. */
   readonly changes: (id: string) => Items<RevisionPlan>
@@ -31,7 +35,7 @@ const make = Effect.gen(function* () {
     ...planProgress(yield* Runs, get, (message, revisionPlan) => new RevisionFailed({ message, revisionPlan })),
     get,
     create: (capsuleId, request, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
+      Effect.flatMap(idempotencyHeaders(once), (headers) =>
         Effect.map(
           answered(revisionPlans.create({ params: { capsuleId }, headers, payload: request })),
           ({ revisionPlan }) => revisionPlan

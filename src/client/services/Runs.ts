@@ -8,7 +8,7 @@ import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { Actor } from "../Actor.ts"
 import { ApiTransport } from "../ApiTransport.ts"
-import { type Once, onceHeaders } from "../Once.ts"
+import { type IdempotencyOptions, idempotencyHeaders } from "../IdempotencyOptions.ts"
 import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
 import { type RunEvent, runEventOf } from "../RunEvents.ts"
 import { eventsOver, logsOver } from "../RunFollower.ts"
@@ -43,7 +43,7 @@ export interface RunsShape {
   /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
   readonly approve: (reviewed: ReviewedRun, options?: ApprovalOptions) => Answer<Run>
   /** Applies an approved plan; returns the Apply Run. A plan can be used only once. */
-  readonly apply: (id: string, once?: Once) => Answer<Run>
+  readonly apply: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
             ({ run }) => run
           ),
     apply: (id, once = {}) =>
-      Effect.flatMap(onceHeaders(once), (headers) =>
+      Effect.flatMap(idempotencyHeaders(once), (headers) =>
         Effect.map(answered(runs.apply({ params: { runId: id }, headers, payload: {} })), ({ run }) => run)
       ),
     cancel: (id, options = {}) =>

@@ -4,7 +4,7 @@ import { Effect, Random } from "effect"
  * A request that starts work takes effect once per key: repeated with the same key, it returns the first result. Without one, a
  * key is generated for this call, which protects the client's own retries.
  */
-export interface Once {
+export interface IdempotencyOptions {
   readonly idempotencyKey?: string
 }
 
@@ -18,7 +18,9 @@ const newKey = Effect.map(Random.Random, (random) => {
 })
 
 /** The header of a request that takes effect once. */
-export const onceHeaders = ({ idempotencyKey }: Once): Effect.Effect<{ readonly "idempotency-key": string }> =>
+export const idempotencyHeaders = ({
+  idempotencyKey
+}: IdempotencyOptions): Effect.Effect<{ readonly "idempotency-key": string }> =>
   Effect.map(idempotencyKey === undefined ? newKey : Effect.succeed(idempotencyKey), (key) => ({
     "idempotency-key": key
   }))
