@@ -7,7 +7,7 @@ import { AgentRuns } from "./AgentRuns.ts"
 import { AgentSession } from "./AgentSession.ts"
 import { AgentWork } from "./AgentWork.ts"
 import { agentMachine } from "./AgentMachine.ts"
-import { Answered } from "./Answered.ts"
+import { RetryUntilAnswered } from "./RetryUntilAnswered.ts"
 import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpLine } from "./HttpLine.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
@@ -36,7 +36,7 @@ const working = (start: AgentStart) =>
   AgentWork.layer(start.places).pipe(
     Layer.provideMerge(JobFiles.layer),
     Layer.provideMerge(httpLine),
-    Layer.provideMerge(Answered.layer),
+    Layer.provideMerge(RetryUntilAnswered.layer),
     Layer.provideMerge(AgentRuns.layer),
     Layer.provideMerge(Layer.mergeAll(AgentSession.layer, Guard.layer)),
     Layer.provideMerge(Layer.effect(AgentParty, enrolled(start)))

@@ -16,7 +16,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { RunPlace } from "../../runner/execution/RunPlace.ts"
 import { AgentRuns } from "./AgentRuns.ts"
 import { AgentSession } from "./AgentSession.ts"
-import { Answered } from "./Answered.ts"
+import { RetryUntilAnswered } from "./RetryUntilAnswered.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
 const longestPoll = Duration.seconds(40)
@@ -81,7 +81,7 @@ export class AgentWork extends Context.Service<
         const folder = yield* AgentFolder
         const session = yield* AgentSession
         const machine = yield* MachineFacts
-        const { session: currentSession, unansweredSeconds, until } = yield* Answered
+        const { session: currentSession, unansweredSeconds, until } = yield* RetryUntilAnswered
         const { calls } = session
 
         /** A failure here is a defect: expected failures of a Run are part of its work. The Run's folder is kept. */

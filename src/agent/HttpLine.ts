@@ -8,7 +8,7 @@ import { FetchRefused, ServerLine } from "../../runner/agent/ServerLine.ts"
 import type { ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { carriable, type CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { AgentSession } from "./AgentSession.ts"
-import { Answered, type Problem } from "./Answered.ts"
+import { RetryUntilAnswered, type Problem } from "./RetryUntilAnswered.ts"
 import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
 import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
 
@@ -148,7 +148,7 @@ export const httpLine = Layer.effect(
   ServerLine,
   Effect.gen(function* () {
     const session = yield* AgentSession
-    const { until } = yield* Answered
+    const { until } = yield* RetryUntilAnswered
     const { identity } = yield* AgentParty
     const context = yield* Effect.context<HttpClient.HttpClient | FileSystem.FileSystem>()
     const { calls } = session

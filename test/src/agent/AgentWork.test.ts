@@ -14,7 +14,7 @@ import { RunPlace } from "../../../runner/execution/RunPlace.ts"
 import { ApplyJob } from "../../../runner/execution/RunJob.ts"
 import { AgentRuns } from "../../../src/agent/AgentRuns.ts"
 import { AgentWork } from "../../../src/agent/AgentWork.ts"
-import { Answered } from "../../../src/agent/Answered.ts"
+import { RetryUntilAnswered } from "../../../src/agent/RetryUntilAnswered.ts"
 import { MachineFacts } from "../../../src/agent/MachineFacts.ts"
 import { job, offer, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
 import { it } from "../../support/Effect.ts"
@@ -75,7 +75,7 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
   )
   const work = yield* Layer.build(
     AgentWork.layer(1).pipe(
-      Layer.provide(Answered.layer),
+      Layer.provide(RetryUntilAnswered.layer),
       Layer.provide(steadySession),
       Layer.provide(services),
       Layer.provide(Layer.succeed(HttpClient.HttpClient, client))

@@ -6,7 +6,7 @@ import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { AgentParty } from "../../../runner/agent/AgentParty.ts"
 import { ServerLine } from "../../../runner/agent/ServerLine.ts"
-import { Answered } from "../../../src/agent/Answered.ts"
+import { RetryUntilAnswered } from "../../../src/agent/RetryUntilAnswered.ts"
 import { httpLine } from "../../../src/agent/HttpLine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { applyClaim, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
@@ -119,7 +119,7 @@ describe("an agent's connection to its server", () => {
       const line = yield* Layer.build(
         httpLine.pipe(
           Layer.provide(steadySession),
-          Layer.provide(Layer.mock(Answered)({ until: Effect.orDie, unansweredSeconds: () => 0 })),
+          Layer.provide(Layer.mock(RetryUntilAnswered)({ until: Effect.orDie, unansweredSeconds: () => 0 })),
           Layer.provide(Layer.effect(AgentParty, sealingParty)),
           Layer.provideMerge(http),
           Layer.provideMerge(platform)

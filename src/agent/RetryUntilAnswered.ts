@@ -33,17 +33,17 @@ const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E |
   )
 
 /** Repeats messages until they get a response. */
-export class Answered extends Context.Service<
-  Answered,
+export class RetryUntilAnswered extends Context.Service<
+  RetryUntilAnswered,
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
     /** Number of seconds since the last message that got a response; counts from the start until the first response. */
     readonly unansweredSeconds: () => number
   }
->()("svc/src/agent/Answered") {
+>()("svc/src/agent/RetryUntilAnswered") {
   static readonly layer = Layer.effect(
-    Answered,
+    RetryUntilAnswered,
     Effect.gen(function* () {
       const session = yield* AgentSession
       const runs = yield* AgentRuns
@@ -121,7 +121,7 @@ export class Answered extends Context.Service<
           }
         })
 
-      return Answered.of({
+      return RetryUntilAnswered.of({
         until,
         unansweredSeconds: () => elapsedSeconds(machineClocks, answeredSent),
         session: Effect.gen(function* () {
