@@ -9,7 +9,7 @@ import { acceptOffer, type OfferAcceptance } from "./OfferAcceptance.ts"
 import type { Lease } from "./LeaseClock.ts"
 import { deliver, endedBy, handIn, sendReports, sendState } from "./RunDelivery.ts"
 import type { RunHandle } from "./RunHandle.ts"
-import { ServerLine } from "./ServerLine.ts"
+import { ServerConnection } from "./ServerConnection.ts"
 import { type StateUploads, uploadStates } from "./StateUploads.ts"
 import { closed, longestEventText, ReportedFact } from "../../schema/events/RunEvent.ts"
 import type { RunSink } from "../execution/RunSink.ts"
@@ -59,7 +59,7 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
-    const line = yield* ServerLine
+    const line = yield* ServerConnection
     const notRecorded = (message: string): RunnerFailure => runnerFailure("prepare_failed", "prepare", message)
     yield* accepted
     handle.stage = "started"
@@ -90,9 +90,13 @@ const execution = Effect.fnUntraced(function* (
   offer: JobOffer,
   opened: OpenedJob,
   { accepted, mayStart }: Pick<OfferAcceptance, "accepted" | "mayStart">
-): Effect.fn.Return<ResultUpload, unknown, ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
+): Effect.fn.Return<
+  ResultUpload,
+  unknown,
+  ServerConnection | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>
+> {
   const { room } = handle
-  const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
+  const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerConnection>()
   const uploads = yield* uploadStates((state) =>
     sendState(room, state).pipe(
       Effect.catch((problem) => Effect.logWarning("A state is not sent any more.", problem)),

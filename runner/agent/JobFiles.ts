@@ -13,7 +13,7 @@ import { heldContents, mostUnpackedFrom, unpackedInMemory } from "./BlobContents
 import { reusedBufferChunks } from "./ReusedBufferChunks.ts"
 import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
-import { ServerLine } from "./ServerLine.ts"
+import { ServerConnection } from "./ServerConnection.ts"
 
 /** A file of a job is missing, or its digest differs from the job's. */
 export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
@@ -57,7 +57,7 @@ export class JobFiles extends Context.Service<
     JobFiles,
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
-      const line = yield* ServerLine
+      const line = yield* ServerConnection
       const party = yield* AgentParty
       const snapshots = yield* SnapshotStore
       const builds = yield* BuildStore

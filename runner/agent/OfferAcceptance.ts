@@ -4,7 +4,7 @@ import type { RunFileFailed } from "../execution/RunFiles.ts"
 import { Guard, type GuardUnavailable } from "./guard/Guard.ts"
 import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
 import type { RunHandle } from "./RunHandle.ts"
-import { ServerLine } from "./ServerLine.ts"
+import { ServerConnection } from "./ServerConnection.ts"
 
 /** Minimum remaining part of an offer's lease for processes to start under it. */
 const leastOfOffer = 10
@@ -28,10 +28,10 @@ export const acceptOffer = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
   leaseSeconds: number
-): Effect.fn.Return<OfferAcceptance, never, Guard | ServerLine | Scope.Scope> {
+): Effect.fn.Return<OfferAcceptance, never, Guard | ServerConnection | Scope.Scope> {
   const { room } = handle
   const guard = yield* Guard
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   const scope = yield* Effect.scope
   const mayStart = yield* Deferred.make<void>()
   const accepted = yield* Deferred.make<void>()

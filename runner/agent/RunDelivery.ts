@@ -12,7 +12,7 @@ import { untilDiskTakesIt } from "./JobExecution.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { sealedBytes } from "./SealedFile.ts"
-import { ServerLine } from "./ServerLine.ts"
+import { ServerConnection } from "./ServerConnection.ts"
 import { spoolLimits } from "./Spool.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
@@ -30,9 +30,9 @@ const gathering = "50 millis"
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
   scope: Scope.Scope
-): Effect.fn.Return<never, Gone, ServerLine> {
+): Effect.fn.Return<never, Gone, ServerConnection> {
   const { room, spool } = handle
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   const report = Effect.fnUntraced(function* (batch: ReportBatch) {
     // The disk copy protects against a dropped connection, so sending does not wait for it.
     const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
@@ -52,7 +52,7 @@ export const sendReports = Effect.fnUntraced(function* (
 
 /** Sends the rest of the spool except for the last batch, which goes with the result. Nothing appends to the spool any more. */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   yield* reported
   for (;;) {
     const lastBatch = yield* spool.last
@@ -71,14 +71,14 @@ export const sendState = Effect.fnUntraced(function* (
   room: AgentRunFolder,
   { resourceCount, serial, state }: StateCheckpoint
 ) {
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   const file = yield* untilDiskTakesIt(sealedContents(room, "state", Redacted.value(state), "checkpoint"))
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
 /** Delivers the result of a finished Run. The agent removes nothing of it before the server has stored it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: ResultUpload) {
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
 })
 
@@ -104,7 +104,7 @@ export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 const sendLeft = Effect.fnUntraced(function* (room: AgentRunFolder, left: LeftOver) {
-  const line = yield* ServerLine
+  const line = yield* ServerConnection
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeLeft(left))
   const packed = yield* packContents(new TextEncoder().encode(text))

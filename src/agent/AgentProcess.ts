@@ -9,7 +9,7 @@ import { AgentWork } from "./AgentWork.ts"
 import { agentMachine } from "./AgentMachine.ts"
 import { RetryUntilAnswered } from "./RetryUntilAnswered.ts"
 import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
-import { httpLine } from "./HttpLine.ts"
+import { httpTransport } from "./HttpTransport.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
 /** Another process is taking jobs with this folder. */
@@ -35,7 +35,7 @@ export interface AgentStart extends AgentOptions, EnrolmentRequest {
 const working = (start: AgentStart) =>
   AgentWork.layer(start.places).pipe(
     Layer.provideMerge(JobFiles.layer),
-    Layer.provideMerge(httpLine),
+    Layer.provideMerge(httpTransport),
     Layer.provideMerge(RetryUntilAnswered.layer),
     Layer.provideMerge(AgentRuns.layer),
     Layer.provideMerge(Layer.mergeAll(AgentSession.layer, Guard.layer)),

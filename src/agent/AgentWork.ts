@@ -10,7 +10,7 @@ import { OfferUnusable, openedJob } from "../../runner/agent/JobExecution.ts"
 import type { JobFiles } from "../../runner/agent/JobFiles.ts"
 import { machineClocks, makeLease, type Moment, momentOf } from "../../runner/agent/LeaseClock.ts"
 import { makeRoom } from "../../runner/agent/AgentRunFolder.ts"
-import type { ServerLine } from "../../runner/agent/ServerLine.ts"
+import type { ServerConnection } from "../../runner/agent/ServerConnection.ts"
 import type { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { RunPlace } from "../../runner/execution/RunPlace.ts"
@@ -29,7 +29,7 @@ const longestReason = 500
 
 type Services =
   | AgentParty
-  | ServerLine
+  | ServerConnection
   | ModuleRunner
   | RunPlace
   | JobFiles

@@ -196,10 +196,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a message that is not answered in time is sent without its files",
-    file: "src/agent/HttpLine.ts",
+    file: "src/agent/HttpTransport.ts",
     text: "isSlow = true",
     broken: "isSlow = false",
-    test: "test/src/agent/HttpLine.test.ts"
+    test: "test/src/agent/HttpTransport.test.ts"
   },
   {
     name: "agent: processes under an offer are dead before it goes to another",

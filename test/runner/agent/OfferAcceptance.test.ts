@@ -6,7 +6,7 @@ import { Guard } from "../../../runner/agent/guard/Guard.ts"
 import { machineClocks, makeLease } from "../../../runner/agent/LeaseClock.ts"
 import { makeHandle } from "../../../runner/agent/RunHandle.ts"
 import { makeRoom } from "../../../runner/agent/AgentRunFolder.ts"
-import { ServerLine } from "../../../runner/agent/ServerLine.ts"
+import { ServerConnection } from "../../../runner/agent/ServerConnection.ts"
 import { openSpool } from "../../../runner/agent/Spool.ts"
 import { Gone } from "../../../schema/agent/AgentRefusal.ts"
 import { acceptWithinSeconds, type JobKind } from "../../../schema/agent/AgentJob.ts"
@@ -39,7 +39,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
     move: tell("move"),
     release: () => Effect.sync(() => void told.push({ say: "release" }))
   })
-  const line = ServerLine.of({
+  const line = ServerConnection.of({
     accept: () => Deferred.await(answer),
     start: () => unused,
     report: () => unused,
@@ -50,7 +50,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
   })
   const begin = acceptOffer(handle, lease, 60).pipe(
     Effect.provideService(Guard, guard),
-    Effect.provideService(ServerLine, line)
+    Effect.provideService(ServerConnection, line)
   )
   return { answer, begin, handle, told }
 })

@@ -6,7 +6,7 @@ import { AgentParty } from "../../../runner/agent/AgentParty.ts"
 import { sendState } from "../../../runner/agent/RunDelivery.ts"
 import { makeRoom } from "../../../runner/agent/AgentRunFolder.ts"
 import type { SentFile } from "../../../runner/agent/SealedFile.ts"
-import { ServerLine } from "../../../runner/agent/ServerLine.ts"
+import { ServerConnection } from "../../../runner/agent/ServerConnection.ts"
 import { sha256OfFile } from "../../../runner/execution/Digest.ts"
 import { mostCarriedBytes } from "../../../schema/agent/CarriedFile.ts"
 import { it } from "../../support/Effect.ts"
@@ -22,7 +22,7 @@ describe("the sealed files of a Run", () => {
       const room = yield* makeRoom(yield* temporaryFolder, applyClaim, "apply")
       if (room === undefined) return yield* Effect.die(new Error("no room"))
       const sent: Array<SentFile> = []
-      const line = ServerLine.of({
+      const line = ServerConnection.of({
         ...takingLine(() => Effect.void),
         checkpoint: (_, { file }) => Effect.sync(() => void sent.push(file))
       })
@@ -34,7 +34,7 @@ describe("the sealed files of a Run", () => {
           expect(yield* sha256OfFile(path, "read a sealed file")).toBe(digest)
         }
         expect(sent).toMatchObject([{ kind: "state" }])
-      }).pipe(Effect.provideService(AgentParty, yield* sealingParty), Effect.provideService(ServerLine, line))
+      }).pipe(Effect.provideService(AgentParty, yield* sealingParty), Effect.provideService(ServerConnection, line))
     })
   )
 })

@@ -7,7 +7,7 @@ import { AgentParty } from "../../../runner/agent/AgentParty.ts"
 import { Guard } from "../../../runner/agent/guard/Guard.ts"
 import { JobFiles } from "../../../runner/agent/JobFiles.ts"
 import { type Lease, machineClocks } from "../../../runner/agent/LeaseClock.ts"
-import { ServerLine } from "../../../runner/agent/ServerLine.ts"
+import { ServerConnection } from "../../../runner/agent/ServerConnection.ts"
 import { BuildStore } from "../../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { RunPlace } from "../../../runner/execution/RunPlace.ts"
@@ -68,7 +68,7 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
     }),
     Layer.mock(ModuleRunner)({ confinement: () => Effect.succeed({ isolation: "process", network: "host" }) }),
     Layer.mock(RunPlace)({ tool: () => Effect.succeed("tofu") }),
-    Layer.mock(ServerLine)({}),
+    Layer.mock(ServerConnection)({}),
     Layer.mock(JobFiles)({}),
     Layer.mock(BuildStore)({}),
     Layer.mock(Guard)({})

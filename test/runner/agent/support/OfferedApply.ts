@@ -10,7 +10,7 @@ import { JobFiles } from "../../../../runner/agent/JobFiles.ts"
 import { machineClocks, makeLease, momentOf } from "../../../../runner/agent/LeaseClock.ts"
 import { makeHandle } from "../../../../runner/agent/RunHandle.ts"
 import { makeRoom } from "../../../../runner/agent/AgentRunFolder.ts"
-import { ServerLine } from "../../../../runner/agent/ServerLine.ts"
+import { ServerConnection } from "../../../../runner/agent/ServerConnection.ts"
 import { openSpool } from "../../../../runner/agent/Spool.ts"
 import { BuildStore } from "../../../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
@@ -53,7 +53,7 @@ export const sealingParty = Effect.gen(function* () {
 
 /** A line to a server that accepts whatever it is sent. `say` is called with each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
-  ServerLine.of({
+  ServerConnection.of({
     accept: () => say("accept"),
     start: () => say("start"),
     report: (_, { number }) => Effect.succeed(number),
@@ -116,7 +116,7 @@ export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Ser
   const services = Layer.mergeAll(
     NodeServices.layer,
     Layer.effect(AgentParty, sealingParty),
-    Layer.succeed(ServerLine, takingLine(say)),
+    Layer.succeed(ServerConnection, takingLine(say)),
     Layer.succeed(Guard, Guard.of({ hold: () => Effect.void, move: () => Effect.void, release: () => Effect.void })),
     Layer.succeed(
       JobFiles,

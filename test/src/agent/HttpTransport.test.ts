@@ -5,9 +5,9 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { AgentParty } from "../../../runner/agent/AgentParty.ts"
-import { ServerLine } from "../../../runner/agent/ServerLine.ts"
+import { ServerConnection } from "../../../runner/agent/ServerConnection.ts"
 import { RetryUntilAnswered } from "../../../src/agent/RetryUntilAnswered.ts"
-import { httpLine } from "../../../src/agent/HttpLine.ts"
+import { httpTransport } from "../../../src/agent/HttpTransport.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { applyClaim, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
 import { it } from "../../support/Effect.ts"
@@ -117,14 +117,14 @@ describe("an agent's connection to its server", () => {
       )
       const http = Layer.succeed(HttpClient.HttpClient, client)
       const line = yield* Layer.build(
-        httpLine.pipe(
+        httpTransport.pipe(
           Layer.provide(steadySession),
           Layer.provide(Layer.mock(RetryUntilAnswered)({ until: Effect.orDie, unansweredSeconds: () => 0 })),
           Layer.provide(Layer.effect(AgentParty, sealingParty)),
           Layer.provideMerge(http),
           Layer.provideMerge(platform)
         )
-      ).pipe(Effect.map(Context.get(ServerLine)))
+      ).pipe(Effect.map(Context.get(ServerConnection)))
       const bytes = new Uint8Array([1, 2, 3])
       const files = (["outcome", "state"] as const).map((kind) => ({
         kind,

@@ -30,8 +30,8 @@ export interface SentState {
  * - `checkpoint`, `result`, `handIn`: sent with their files, inside the message if both sides permit it
  * - `fetch`: writes the bytes to a new file exactly as sent
  */
-export class ServerLine extends Context.Service<
-  ServerLine,
+export class ServerConnection extends Context.Service<
+  ServerConnection,
   {
     readonly accept: (claim: RunClaim) => Effect.Effect<void, Gone>
     readonly start: (claim: RunClaim) => Effect.Effect<void, Gone>
@@ -46,4 +46,4 @@ export class ServerLine extends Context.Service<
       target: string
     ) => Effect.Effect<void, Gone | FetchRefused>
   }
->()("svc/runner/agent/ServerLine") {}
+>()("svc/runner/agent/ServerConnection") {}

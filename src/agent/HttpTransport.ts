@@ -4,7 +4,7 @@ import { FileSystem, Effect, Layer, Stream } from "effect"
 import { HttpClient, HttpBody, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
 import type { SentFile } from "../../runner/agent/SealedFile.ts"
-import { FetchRefused, ServerLine } from "../../runner/agent/ServerLine.ts"
+import { FetchRefused, ServerConnection } from "../../runner/agent/ServerConnection.ts"
 import type { ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { carriable, type CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { AgentSession } from "./AgentSession.ts"
@@ -144,8 +144,8 @@ const digestsOf = (files: ReadonlyArray<SentFile>) => {
 }
 
 /** The connection to a server over HTTP. */
-export const httpLine = Layer.effect(
-  ServerLine,
+export const httpTransport = Layer.effect(
+  ServerConnection,
   Effect.gen(function* () {
     const session = yield* AgentSession
     const { until } = yield* RetryUntilAnswered
@@ -198,7 +198,7 @@ export const httpLine = Layer.effect(
       }).pipe(Effect.repeat({ until: (isSaid) => isSaid }), Effect.asVoid)
     }
 
-    return ServerLine.of({
+    return ServerConnection.of({
       accept: ({ fence, runId }) => until(said(calls.Accept({ runId, fence }))),
       start: ({ fence, runId }) => until(said(calls.Start({ runId, fence }))),
       report: ({ fence, runId }, batch) =>
