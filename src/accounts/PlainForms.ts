@@ -11,7 +11,7 @@ import { readBodyBytes } from "../http-kit/RequestBody.ts"
 import type { Users } from "../../actors/access/account/Users.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
-import { EntrancePagesApi, SetupForm, SignInForm } from "./declarations/EntrancePagesApi.ts"
+import { SignedOutPagesApi, SetupForm, SignInForm } from "./declarations/SignedOutPagesApi.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage, type Language } from "./oidc/PageWords.ts"
 import { sameOriginPath } from "./SameOriginPath.ts"
@@ -102,7 +102,7 @@ export const plainForms = HttpRouter.use(
     >()
     const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
       route.pipe(Effect.catch(onPage), Effect.provideContext(services))
-    yield* router.add(...routeOf(EntrancePagesApi.endpoints.signIn), provided(signIn))
-    yield* router.add(...routeOf(EntrancePagesApi.endpoints.setup), provided(setup))
+    yield* router.add(...routeOf(SignedOutPagesApi.endpoints.signIn), provided(signIn))
+    yield* router.add(...routeOf(SignedOutPagesApi.endpoints.setup), provided(setup))
   })
 )

@@ -52,7 +52,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
   vary: "Accept-Encoding, Accept-Language"
 }
 
-const entrancePaths: ReadonlySet<string> = new Set(["/sign-in", "/setup", "/join"])
+const signedOutPaths: ReadonlySet<string> = new Set(["/sign-in", "/setup", "/join"])
 
 const appPaths: ReadonlyArray<RegExp> = [
   /^\/$/,
@@ -65,7 +65,7 @@ const appPaths: ReadonlyArray<RegExp> = [
 /** Returns true if the dashboard has a page at this path. */
 export const isDashboardPage = (path: string): boolean => {
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-  return entrancePaths.has(trimmed) || appPaths.some((pattern) => pattern.test(trimmed))
+  return signedOutPaths.has(trimmed) || appPaths.some((pattern) => pattern.test(trimmed))
 }
 
 interface Weighted {
@@ -107,7 +107,7 @@ const languageOf = (header: string | undefined): "en" | "ja" => {
 const fileFor = (path: string, language: "en" | "ja"): string | undefined => {
   if (path.startsWith(assetPrefix)) return path
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-  if (entrancePaths.has(trimmed)) return `${trimmed}.${language}.html`
+  if (signedOutPaths.has(trimmed)) return `${trimmed}.${language}.html`
   return isDashboardPage(trimmed) ? appPageFile(trimmed) : undefined
 }
 

@@ -6,7 +6,7 @@ import type { BunPlugin } from "bun"
 import { Effect, Schema } from "effect"
 import { appPages } from "./AppPages.ts"
 import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
-import { entrancePages, pageHtml } from "./Pages.tsx"
+import { signedOutPages, pageHtml } from "./Pages.tsx"
 
 /** One file of a typeface: where a style sheet finds it, and its content. */
 interface Typeface {
@@ -59,8 +59,8 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
  * file.
  */
 export const dashboardEntries = {
-  pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
-  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts", "readme/ReadmeWorker.ts"]
+  pages: ["app/Main.tsx", "signed-out/SignedOut.tsx", "styles/Dashboard.css"],
+  scripts: ["signed-out/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts", "readme/ReadmeWorker.ts"]
 } as const
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -192,7 +192,7 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const files = [...bundled, ...faces, yield* asset(icon, new Uint8Array(drawn), true, effort)]
   const url = (name: RegExp) => files.find((file) => name.test(file.path))?.path
   const app = entryOf(built, "app/Main.tsx")
-  const entrance = entryOf(built, "entrance/Entrance.tsx")
+  const signedOut = entryOf(built, "signed-out/SignedOut.tsx")
   const style = url(/\/Dashboard-[^/]+\.css$/)
   const boot = url(/\/Boot-[^/]+\.js$/)
   const start = url(/\/Start-[^/]+\.js$/)
@@ -202,7 +202,7 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const incomplete = (what: string) => new DashboardBuildError({ message: `The dashboard's bundle lacks ${what}.` })
   if (
     app === undefined ||
-    entrance === undefined ||
+    signedOut === undefined ||
     style === undefined ||
     boot === undefined ||
     start === undefined ||
@@ -210,7 +210,9 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
     differenceWorker === undefined ||
     readmeWorker === undefined
   ) {
-    return yield* incomplete("an entry: app, entrance, a blocking script, a worker, the typeface or the style sheet")
+    return yield* incomplete(
+      "an entry: app, signed-out pages, a blocking script, a worker, the typeface or the style sheet"
+    )
   }
   const partsOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const initial = new Set(staticClosure(built, app))
@@ -245,9 +247,9 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const pages = yield* Effect.all([
     appHtml("/app.html", []),
     ...appPages.map(({ name, parts }) => appHtml(`/app.${name}.html`, parts)),
-    ...entrancePages.flatMap((page) =>
+    ...signedOutPages.flatMap((page) =>
       (["en", "ja"] as const).map((language) =>
-        asset(`/${page}.${language}.html`, html({ page, language, boot }, entrance, []), false, effort)
+        asset(`/${page}.${language}.html`, html({ page, language, boot }, signedOut, []), false, effort)
       )
     )
   ])

@@ -1,20 +1,20 @@
 import { renderToStaticMarkup } from "react-dom/server"
 import { FirstFrame } from "./app/FirstFrame.tsx"
-import { Join } from "./entrance/Join.tsx"
-import { joinWords } from "./entrance/JoinWords.ts"
-import { Setup } from "./entrance/Setup.tsx"
-import { setupWords } from "./entrance/SetupWords.ts"
-import { SignIn } from "./entrance/SignIn.tsx"
-import { entranceWords } from "./entrance/Words.ts"
+import { Join } from "./signed-out/Join.tsx"
+import { joinWords } from "./signed-out/JoinWords.ts"
+import { Setup } from "./signed-out/Setup.tsx"
+import { setupWords } from "./signed-out/SetupWords.ts"
+import { SignIn } from "./signed-out/SignIn.tsx"
+import { signedOutWords } from "./signed-out/Words.ts"
 import { FixedLanguage } from "./words/Words.ts"
 
 /** Pages before sign-in: their HTML contains their text, so that they can be read without scripts. */
-export const entrancePages = ["sign-in", "setup", "join"] as const
+export const signedOutPages = ["sign-in", "setup", "join"] as const
 
 type Language = "en" | "ja"
 
 interface PageParts {
-  readonly page: "app" | (typeof entrancePages)[number]
+  readonly page: "app" | (typeof signedOutPages)[number]
   readonly language: Language
   readonly style: string
   readonly boot: string
@@ -32,7 +32,7 @@ interface PageParts {
 }
 
 const titles = (page: PageParts["page"], language: Language): string => {
-  const words = entranceWords[language]
+  const words = signedOutWords[language]
   if (page === "app") return "svc"
   return `${{ setup: setupWords[language].title, "sign-in": words.signInTitle, join: joinWords[language].title }[page]} · svc`
 }

@@ -5,7 +5,7 @@ import { RunEventFrame, RunEventMessage, RunLogMessage } from "../../schema/even
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { apiVersion } from "../../schema/records/Discovery.ts"
 import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
-import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
+import { SignedOutPagesApi } from "../accounts/declarations/SignedOutPagesApi.ts"
 import { InvitedSignUpApi } from "../accounts/declarations/InvitedSignUpApi.ts"
 import { PasskeysApi } from "../accounts/declarations/PasskeysApi.ts"
 import { ProfileApi } from "../accounts/declarations/ProfileApi.ts"
@@ -36,7 +36,7 @@ export class ServerApi extends HttpApi.make("server")
     InvitedSignUpApi,
     UpstreamApi,
     UpstreamPagesApi,
-    EntrancePagesApi,
+    SignedOutPagesApi,
     GrantsApi,
     IssuerApi,
     IssuerPagesApi,

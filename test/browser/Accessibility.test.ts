@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { QueryClient } from "@tanstack/react-query"
 import type { Page } from "playwright-core"
 import { makeRouter } from "../../src/dashboard/app/Router.tsx"
-import { entrancePages } from "../../src/dashboard/Pages.tsx"
+import { signedOutPages } from "../../src/dashboard/Pages.tsx"
 import { dialogs, otherDialogs } from "./support/Dialogs.ts"
 import { failedRun } from "./support/records/Runs.ts"
 import { redirects, screens, screensByRoute } from "./support/Screens.ts"
@@ -22,7 +22,7 @@ describe("this walk covers", () => {
   test("every route", () => {
     const routes = [
       ...Object.keys(makeRouter(new QueryClient()).routesByPath),
-      ...entrancePages.map((page) => `/${page}`)
+      ...signedOutPages.map((page) => `/${page}`)
     ]
     expect([...Object.keys(screensByRoute), ...Object.keys(redirects)].toSorted()).toEqual(routes.toSorted())
   })

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { setupWords } from "../../src/dashboard/entrance/SetupWords.ts"
+import { setupWords } from "../../src/dashboard/signed-out/SetupWords.ts"
 import { profileWords } from "../../src/dashboard/screens/account/ProfileWords.ts"
 import { it } from "../support/Effect.ts"
 import { eventually } from "../support/Eventually.ts"

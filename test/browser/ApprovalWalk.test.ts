@@ -2,8 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
-import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
-import { joinWords } from "../../src/dashboard/entrance/JoinWords.ts"
+import { signedOutWords } from "../../src/dashboard/signed-out/Words.ts"
+import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { installWords } from "../../src/dashboard/screens/install/Words.ts"
 import { standingWords } from "../../src/dashboard/screens/run/ApprovalStandingWords.ts"
@@ -36,7 +36,7 @@ const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: decision } = decisionWords
-  const { [language]: entrance } = entranceWords
+  const { [language]: entrance } = signedOutWords
   const { [language]: people } = memberWords
   const { [language]: rules } = approvalWords
   const { [language]: standing } = standingWords

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { pageWords } from "../../src/accounts/oidc/PageWords.ts"
 import { platform } from "../../src/composition/Platform.ts"
-import { joinWords } from "../../src/dashboard/entrance/JoinWords.ts"
-import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
+import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
+import { signedOutWords } from "../../src/dashboard/signed-out/Words.ts"
 import { memberWords } from "../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
@@ -27,7 +27,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
   const button = (name: string) => page.getByRole("button", { name, exact: true })
   const link = (name: string) => page.getByRole("link", { name, exact: true })
   const greeted = (name: string) => page.getByRole("heading", { name: `Hello, ${name}`, exact: true }).waitFor()
-  const { [language]: entrance } = entranceWords
+  const { [language]: entrance } = signedOutWords
   const { [language]: people } = memberWords
   const signIn = async (address: string) => {
     await keys.type(page.getByLabel(entrance.email), address)

@@ -10,7 +10,7 @@ import { startBrowser } from "./support/Browser.ts"
 import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
-import { joinWords } from "../../src/dashboard/entrance/JoinWords.ts"
+import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
 /** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"

@@ -2,8 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { setupWords } from "../../src/dashboard/entrance/SetupWords.ts"
-import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
+import { setupWords } from "../../src/dashboard/signed-out/SetupWords.ts"
+import { signedOutWords } from "../../src/dashboard/signed-out/Words.ts"
 import { profileWords } from "../../src/dashboard/screens/account/ProfileWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { it } from "../support/Effect.ts"
@@ -21,7 +21,7 @@ const newEmail = "mina.sato@acme.example"
 const deviceOf = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: setup } = setupWords
-  const { [language]: entrance } = entranceWords
+  const { [language]: entrance } = signedOutWords
   const { [language]: profile } = profileWords
   const { [language]: account } = accountWords
   const button = (name: string) => page.getByRole("button", { name, exact: true })

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { demoProvider } from "../../examples/upstream/Provider.ts"
 import { refusalWords } from "../../src/accounts/upstream/UpstreamWords.ts"
-import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
+import { signedOutWords } from "../../src/dashboard/signed-out/Words.ts"
 import { it } from "../support/Effect.ts"
 import { loopback } from "../support/LoopbackServer.ts"
 import { temporaryFolder } from "../support/TemporaryFolder.ts"
@@ -46,7 +46,7 @@ const world = Effect.gen(function* () {
 /** A person's actions on the provider's pages, by keyboard. */
 const visitorIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
-  const { [language]: entrance } = entranceWords
+  const { [language]: entrance } = signedOutWords
   const { [language]: refusals } = refusalWords
   const toProvider = async () => {
     await page.goto(`${origin}/sign-in`)

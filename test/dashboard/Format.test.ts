@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { returnPath } from "../../src/dashboard/api/Client.ts"
 import { matching, searchable } from "../../src/dashboard/app/Matching.ts"
-import { setupSecret } from "../../src/dashboard/entrance/SetupSecret.ts"
+import { setupSecret } from "../../src/dashboard/signed-out/SetupSecret.ts"
 import {
   bytes,
   duration,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
 import { appWords } from "../../src/dashboard/app/Words.ts"
-import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
+import { signedOutWords } from "../../src/dashboard/signed-out/Words.ts"
 import { formWords } from "../../src/dashboard/forms/Words.ts"
 import { signInWords } from "../../src/dashboard/screens/account/SignInWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
@@ -45,7 +45,7 @@ import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 const dictionaries = {
   actionWords,
   appWords,
-  entranceWords,
+  signedOutWords,
   formWords,
   accountWords,
   signInWords,

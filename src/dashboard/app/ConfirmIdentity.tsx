@@ -132,7 +132,7 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
     <>
       <p>{words.text}</p>
       {password ? <ByPassword asksCode={ways.code} /> : null}
-      {password && (passkeys || provider !== undefined) ? <p className="entrance-or">{words.or}</p> : null}
+      {password && (passkeys || provider !== undefined) ? <p className="signed-out-or">{words.or}</p> : null}
       {passkeys ? <ByPasskey primary={!password} /> : null}
       {provider === undefined ? null : <ByProvider name={provider.name} />}
     </>

@@ -4,8 +4,8 @@ import type { Locator, Page } from "playwright-core"
 import { codeOf } from "../../../actors/access/account/Totp.ts"
 import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
-import { joinWords } from "../../../src/dashboard/entrance/JoinWords.ts"
-import { entranceWords } from "../../../src/dashboard/entrance/Words.ts"
+import { joinWords } from "../../../src/dashboard/signed-out/JoinWords.ts"
+import { signedOutWords } from "../../../src/dashboard/signed-out/Words.ts"
 import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
@@ -32,7 +32,7 @@ const keyOf = (text: string): Uint8Array => {
 /** A person's actions on a page, by keyboard and in their language. */
 export const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
-  const { [language]: entrance } = entranceWords
+  const { [language]: entrance } = signedOutWords
   const { [language]: join } = joinWords
   const { [language]: confirmation } = confirmIdentityWords
   const { [language]: people } = memberWords

@@ -1,5 +1,5 @@
 import type { makeRouter } from "../../../src/dashboard/app/Router.tsx"
-import type { entrancePages } from "../../../src/dashboard/Pages.tsx"
+import type { signedOutPages } from "../../../src/dashboard/Pages.tsx"
 import { storefrontId } from "./records/Capsules.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, doneRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
@@ -15,7 +15,7 @@ export interface Screen {
 
 /** Every address in the router, except its separate index addresses, which duplicate others. */
 type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
-type Entrance = `/${(typeof entrancePages)[number]}`
+type SignedOutPath = `/${(typeof signedOutPages)[number]}`
 
 /** Routes that only redirect, and their targets. */
 export const redirects = {
@@ -31,17 +31,21 @@ const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%
 
 /** Every dashboard route with the screens it shows. A new route that is not listed here fails to compile. */
 export const screensByRoute: Readonly<
-  Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
+  Record<Exclude<AppRoute | SignedOutPath, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
-    { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
+    { name: "setup", path: "/setup#right-secret", ready: ".signed-out-ways" },
     // If the link contains the address, there is no field to enter it.
-    { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" },
+    {
+      name: "setup-recovery",
+      path: "/setup#reset-secret",
+      ready: "main:not(:has(input[type=email])) .signed-out-ways"
+    },
     { name: "setup-used", path: "/setup#used-reset-secret", ready: ".notice-warn" },
     { name: "setup-expired", path: "/setup#old-reset-secret", ready: ".notice-warn" }
   ],
-  "/join": [{ name: "join", path: "/join#svci_secret", ready: ".entrance-ways .button-primary" }],
+  "/join": [{ name: "join", path: "/join#svci_secret", ready: ".signed-out-ways .button-primary" }],
   "/new": [
     { name: "install", path: "/new", ready: "input[type=url]" },
     { name: "source-options", path: `/new?${options}`, ready: ".page .facts" }

@@ -87,9 +87,9 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
   yield* write(programs.service, `export { one } from "one"\n`)
   for (const name of [
     "app/Main.tsx",
-    "entrance/Entrance.tsx",
+    "signed-out/SignedOut.tsx",
     "styles/Dashboard.css",
-    "entrance/Boot.ts",
+    "signed-out/Boot.ts",
     "app/Start.ts",
     "value-difference/DifferenceWorker.ts",
     "readme/ReadmeWorker.ts"

@@ -1,5 +1,5 @@
 import { ConfirmationsApi } from "../../../../src/accounts/declarations/ConfirmationsApi.ts"
-import { EntrancePagesApi } from "../../../../src/accounts/declarations/EntrancePagesApi.ts"
+import { SignedOutPagesApi } from "../../../../src/accounts/declarations/SignedOutPagesApi.ts"
 import { InvitedSignUpApi } from "../../../../src/accounts/declarations/InvitedSignUpApi.ts"
 import { PasskeysApi } from "../../../../src/accounts/declarations/PasskeysApi.ts"
 import { ProfileApi } from "../../../../src/accounts/declarations/ProfileApi.ts"
@@ -12,7 +12,7 @@ const groups = [
   ConfirmationsApi,
   SecondFactorApi,
   ProfileApi,
-  EntrancePagesApi,
+  SignedOutPagesApi,
   InvitedSignUpApi,
   PasskeysApi,
   UpstreamPagesApi,

@@ -9,13 +9,13 @@ interface FrameProps {
 
 export const Frame = ({ title, about, children }: FrameProps) => {
   return (
-    <main className="entrance" id="content">
-      <div className="entrance-card">
-        <div className="brand entrance-brand">
+    <main className="signed-out" id="content">
+      <div className="signed-out-card">
+        <div className="brand signed-out-brand">
           <Brand />
         </div>
         <h1>{title}</h1>
-        <p className="entrance-about">{about}</p>
+        <p className="signed-out-about">{about}</p>
         {children}
       </div>
     </main>

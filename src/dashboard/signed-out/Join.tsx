@@ -38,7 +38,7 @@ const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
     )
   }
   return (
-    <div className="entrance-ways">
+    <div className="signed-out-ways">
       <Button icon="shield" busy={busy} onClick={leave}>
         {words.byProvider(provider.name)}
       </Button>
@@ -137,18 +137,18 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
               onEnter={(attempt) => run(attempt, enter)}
             />
           ) : (
-            <p className="entrance-note">{words.onlySignIn}</p>
+            <p className="signed-out-note">{words.onlySignIn}</p>
           )}
           <JoinByProvider secret={secret} onRefused={setError} />
-          <div className="entrance-ways">
+          <div className="signed-out-ways">
             <Button tone={invitation.signUp ? "plain" : "primary"} onClick={signIn}>
               {words.haveAccount}
             </Button>
           </div>
         </>
       ) : (
-        <div className="entrance-ways">
-          <p className="entrance-note">{words.signedInAs(visitor.email)}</p>
+        <div className="signed-out-ways">
+          <p className="signed-out-note">{words.signedInAs(visitor.email)}</p>
           <Button
             tone="primary"
             busy={busy}
@@ -159,7 +159,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
           <Button onClick={signInAsOther}>{words.other}</Button>
         </div>
       )}
-      <div className="entrance-ways">
+      <div className="signed-out-ways">
         <Button
           tone="quiet"
           busy={busy}
@@ -200,7 +200,7 @@ export const Join = () => {
       about={invitedBy === undefined ? words.about : words.invitedBy(invitedBy)}
     >
       <p>{role === undefined ? words.serverAbout : words.role[role]}</p>
-      <p className="entrance-note">
+      <p className="signed-out-note">
         {email === undefined ? null : `${words.meantFor(email)} `}
         {words.until} <Time at={expiresAt} />
       </p>

@@ -51,4 +51,4 @@ const ja: typeof en = {
   passwordHelp: `${shortestPassword} 文字以上。記号の羅列より、覚えやすい文章がおすすめです。`
 }
 
-export const entranceWords = { en, ja }
+export const signedOutWords = { en, ja }

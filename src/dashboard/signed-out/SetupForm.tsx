@@ -12,7 +12,7 @@ import type { SetupPerson } from "./PasskeySetup.ts"
 import { forgetSetupSecret } from "./SetupSecret.ts"
 import { setupWords } from "./SetupWords.ts"
 import { useSignInOffer } from "./SignInOffer.ts"
-import { entranceWords } from "./Words.ts"
+import { signedOutWords } from "./Words.ts"
 
 const resetCommand = "svc admin reset-password"
 
@@ -29,7 +29,7 @@ interface PersonFieldsProps {
 }
 
 const PersonFields = ({ name, email, onName, onEmail }: PersonFieldsProps) => {
-  const words = useWords(entranceWords)
+  const words = useWords(signedOutWords)
   return (
     <>
       <TextField
@@ -65,12 +65,12 @@ const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
   const words = useWords(setupWords)
   return (
     <>
-      <div className="entrance-ways">
+      <div className="signed-out-ways">
         <Button icon="connection" tone={primary ? "primary" : "plain"} onClick={onPress}>
           {recovering ? words.recoverByPasskey : words.createByPasskey}
         </Button>
       </div>
-      <p className="entrance-note">
+      <p className="signed-out-note">
         {words.passkeyAbout} {recovering ? words.passkeyReplaces : null} {words.passkeyLost} <code>{resetCommand}</code>
       </p>
     </>
@@ -87,7 +87,7 @@ interface SetupFormProps {
 
 /** The form with the future sign-in method of the holder of a setup link and, for a first account, the person's details. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
-  const entrance = useWords(entranceWords)
+  const signedOut = useWords(signedOutWords)
   const words = useWords(setupWords)
   const offer = useSignInOffer()
   const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
@@ -147,8 +147,8 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
         {recovering ? null : <PersonFields name={name} email={email} onName={setName} onEmail={setEmail} />}
         {byPassword ? (
           <TextField
-            label={recovering ? words.newPassword : entrance.password}
-            helper={entrance.passwordHelp}
+            label={recovering ? words.newPassword : signedOut.password}
+            helper={signedOut.passwordHelp}
             type="password"
             name="password"
             autoComplete="new-password"
@@ -165,7 +165,7 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
           </Button>
         ) : null}
       </form>
-      {byPassword && byPasskey ? <p className="entrance-or">{entrance.or}</p> : null}
+      {byPassword && byPasskey ? <p className="signed-out-or">{signedOut.or}</p> : null}
       {byPasskey ? <PasskeyWay recovering={recovering} primary={!byPassword} onPress={withPasskey} /> : null}
     </>
   )

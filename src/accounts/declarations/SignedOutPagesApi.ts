@@ -11,7 +11,7 @@ export const SetupForm = Schema.Struct(SetupRequest.fields)
 const asForm = HttpApiSchema.asFormUrlEncoded()
 
 /** The pages before a sign-in, and their forms as sent by a browser without scripts. */
-export class EntrancePagesApi extends describedGroup("entrancePages", "The pages before a sign-in.").add(
+export class SignedOutPagesApi extends describedGroup("signedOutPages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },
     success: [Page, Unchanged],

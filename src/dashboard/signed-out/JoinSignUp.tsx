@@ -7,7 +7,7 @@ import { TextField } from "../ui/Field.tsx"
 import { useWords } from "../words/Words.ts"
 import { joinWords } from "./JoinWords.ts"
 import { useSignInOffer } from "./SignInOffer.ts"
-import { entranceWords } from "./Words.ts"
+import { signedOutWords } from "./Words.ts"
 
 interface JoinSignUpProps {
   readonly secret: string
@@ -19,7 +19,7 @@ interface JoinSignUpProps {
 
 /** A new account, created to accept the invitation. */
 export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpProps) => {
-  const words = useWords(entranceWords)
+  const words = useWords(signedOutWords)
   const join = useWords(joinWords)
   const offer = useSignInOffer()
   const [capable] = useState(() => passkeysPossible(window.location.hostname))
@@ -88,9 +88,9 @@ export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpPr
           </>
         ) : null}
       </form>
-      {offer.password && byPasskey ? <p className="entrance-or">{words.or}</p> : null}
+      {offer.password && byPasskey ? <p className="signed-out-or">{words.or}</p> : null}
       {byPasskey ? (
-        <div className="entrance-ways">
+        <div className="signed-out-ways">
           <Button icon="connection" tone={offer.password ? "plain" : "primary"} busy={busy} onClick={withPasskey}>
             {join.createByPasskey}
           </Button>

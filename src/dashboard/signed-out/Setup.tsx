@@ -74,7 +74,7 @@ const Ended = ({ purpose, state }: Exclude<SetupLinkState, { readonly state: "li
         <p>{words.usedText[purpose]}</p>
         <NewRecovery />
       </Notice>
-      <div className="entrance-ways">
+      <div className="signed-out-ways">
         <a className="button button-primary" href="/sign-in">
           {words.signIn}
         </a>
@@ -113,7 +113,7 @@ const Link = ({ secret, link, onEnded }: LinkProps) => {
   }
   return (
     <Frame title={title} about={link.purpose === "recovery" ? words.recoverAbout(link.email) : words.firstAbout}>
-      <p className="entrance-note">
+      <p className="signed-out-note">
         {words.until} <Time at={link.expiresAt} />
       </p>
       <SetupForm secret={secret} recovering={link.purpose === "recovery"} onEnded={onEnded} />

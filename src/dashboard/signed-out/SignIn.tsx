@@ -10,7 +10,7 @@ import { useWords } from "../words/Words.ts"
 import { enteredBefore } from "./EnteredBefore.ts"
 import { Frame } from "./Frame.tsx"
 import { upstreamStart, useSignInOffer } from "./SignInOffer.ts"
-import { entranceWords } from "./Words.ts"
+import { signedOutWords } from "./Words.ts"
 
 /** The password is right, and the person has a second factor. */
 const isCodeWanted = (error: unknown): boolean => error instanceof Fault && error.code === "second_factor_required"
@@ -22,7 +22,7 @@ interface RefusalProps {
 }
 
 const Refusal = ({ error, again }: RefusalProps) => {
-  const words = useWords(entranceWords)
+  const words = useWords(signedOutWords)
   if (isCodeWanted(error))
     return <Notice tone={again ? "bad" : "info"}>{again ? words.codeFailed : words.codeWanted}</Notice>
   if (error instanceof Fault && error.status === 401) return <Notice tone="bad">{words.signInFailed}</Notice>
@@ -42,7 +42,7 @@ interface PasswordFormProps {
 }
 
 const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
-  const words = useWords(entranceWords)
+  const words = useWords(signedOutWords)
   const [email, setEmail] = useState(() => enteredBefore("email"))
   const [password, setPassword] = useState(() => enteredBefore("password"))
   const [code, setCode] = useState("")
@@ -95,7 +95,7 @@ const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
 }
 
 export const SignIn = () => {
-  const words = useWords(entranceWords)
+  const words = useWords(signedOutWords)
   const offer = useSignInOffer()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
@@ -121,9 +121,9 @@ export const SignIn = () => {
     <Frame title={words.signInTitle} about={words.signInAbout}>
       {error === undefined ? null : <Refusal error={error} again={asked > 1} />}
       {offer.password ? <PasswordForm busy={busy} asksCode={asked > 0} onEnter={enter} /> : null}
-      {offer.password && (possible || provider !== undefined) ? <p className="entrance-or">{words.or}</p> : null}
+      {offer.password && (possible || provider !== undefined) ? <p className="signed-out-or">{words.or}</p> : null}
       {possible || provider !== undefined ? (
-        <div className="entrance-ways">
+        <div className="signed-out-ways">
           {provider === undefined ? null : (
             <a className={`button button-${offer.password ? "plain" : "primary"}`} href={upstreamStart(wanted())}>
               <Icon name="shield" />
@@ -138,7 +138,7 @@ export const SignIn = () => {
         </div>
       ) : null}
       {offer.password ? (
-        <p className="entrance-note">
+        <p className="signed-out-note">
           {words.forgot} <code>svc admin reset-password</code>
         </p>
       ) : possible || provider !== undefined ? null : (
