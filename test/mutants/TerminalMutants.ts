@@ -17,6 +17,27 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     test: "test/src/client/SafeRepeat.test.ts"
   },
   {
+    name: "terminal: a token that nobody could read is revoked",
+    file: "src/cli/login/TokenCommands.ts",
+    text: 'print(given.json, made, made.token), "token", revoke)',
+    broken: 'print(given.json, made, made.token), "token", Effect.void)',
+    test: session
+  },
+  {
+    name: "terminal: output that cannot be written is a failure",
+    file: "src/cli/ProcessConsole.ts",
+    text: "throw new OutputFailed({",
+    broken: "void new OutputFailed({",
+    test: "test/src/cli/ProcessConsole.test.ts"
+  },
+  {
+    name: "terminal: the token of a login is read again for each request",
+    file: "src/cli/remote/Remote.ts",
+    text: "const current = Effect.provideService(currentToken(origin), StoredLogins, logins)",
+    broken: "const current = yield* Effect.cached(Effect.provideService(currentToken(origin), StoredLogins, logins))",
+    test: remote
+  },
+  {
     name: "terminal: a session of one command ends with it",
     file: "src/cli/session/PersonSession.ts",
     text: "(session) => signOut(origin, session)",

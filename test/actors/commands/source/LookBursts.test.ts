@@ -5,6 +5,7 @@ import { KillPoint } from "../../../../actors/base/KillPoint.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { SourceSchedule } from "../../../../actors/commands/source/SourceSchedule.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import { RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
@@ -64,6 +65,38 @@ describe("a burst of deliveries", () => {
       expect(ended.map((run) => run.sourceSnapshotId)).toEqual(ended.map(() => snapshots[0]?.id))
       expect(snapshots.length).toBe(1)
       expect(yield* listed(false)).toEqual(snapshots.map(({ createdByRunId }) => createdByRunId))
+    })
+  )
+})
+
+describe("people who look at the lane of a Capsule", () => {
+  tests.live("share the look that waits, and never that of somebody who syncs the whole Source", () =>
+    Effect.gen(function* () {
+      yield* gate.close
+      yield* Queue.clear(fetched)
+      const { commit, context, url, workspaceId } = yield* TestPlane
+      const sources = yield* Sources
+      const command = yield* SourceCommands
+      yield* commit("looks", greeting("one"))
+      const { source } = yield* sources.create(context, { workspaceId, name: "looks", url, defaultRef: "looks" })
+      const lane = { ref: "looks", path: "." }
+      const look = Effect.map(
+        command.Sync(source.id, { context, intent: "manual_plan", trigger: "user", lane }),
+        ({ id }) => id
+      )
+      const first = yield* look
+      yield* Queue.take(fetched)
+      const second = yield* look
+      yield* Queue.take(fetched)
+      const third = yield* look
+      expect(new Set([first, second, third]).size).toBe(3)
+      expect([yield* look, yield* look]).toEqual([third, third])
+      const { id: whole } = yield* sources.sync(context, source.id, {})
+      expect(whole).not.toBe(third)
+      expect(yield* look).toBe(third)
+      yield* gate.open
+      const ended = yield* Effect.forEach([first, second, third, whole], settled)
+      expect(ended.map(({ status }) => status)).toEqual(ended.map(() => "succeeded"))
     })
   )
 })

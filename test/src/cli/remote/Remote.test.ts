@@ -94,6 +94,38 @@ describe("the server of a command", () => {
     })
   )
 
+  live("is sent the login's present token, also by a command that outlasts the first one", () =>
+    Effect.gen(function* () {
+      const { config, folder } = yield* home
+      const sent: Array<string | null> = []
+      const server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: (request) => {
+          sent.push(request.headers.get("authorization"))
+          return Response.json({})
+        }
+      })
+      yield* Effect.addFinalizer(() => Effect.promise(() => server.stop(true)))
+      const origin = server.url.origin
+      const stored = Effect.provide(StoredLogins, Layer.provide(StoredLogins.layer, config))
+      const storing = (token: string) =>
+        Effect.flatMap(stored, (logins) =>
+          logins.store(origin, { accessToken: Redacted.make(token), expiresAt: 4_102_444_800_000 })
+        )
+      yield* storing("first")
+      const named = { server: Option.some(origin), context: Option.none<string>(), quiet: true }
+      yield* Effect.gen(function* () {
+        const { client } = yield* Remote
+        yield* client.get(`${origin}/a`)
+        // Another command has renewed the login meanwhile.
+        yield* storing("second")
+        yield* client.get(`${origin}/b`)
+      }).pipe(onServer(named), Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: folder }))))
+      expect(sent).toEqual(["Bearer first", "Bearer second"])
+    })
+  )
+
   live("contexts are kept in a file that only their owner can read", () =>
     Effect.gen(function* () {
       const { config, files, folder } = yield* home
