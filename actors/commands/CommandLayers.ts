@@ -1,0 +1,61 @@
+import { Layer } from "effect"
+import { StateAdoption } from "./adoption/StateAdoption.ts"
+import { StateReceipt } from "./adoption/StateReceipt.ts"
+import { Needs } from "./attention/Needs.ts"
+import { CapsuleExports } from "./capsule-export/CapsuleExports.ts"
+import * as CapsuleActor from "./capsule/CapsuleActor.ts"
+import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
+import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
+import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
+import * as CapsulesLive from "./capsule/CapsulesLive.ts"
+import { DeferredFollows } from "./capsule/DeferredFollows.ts"
+import { DriftSchedule } from "./capsule/DriftSchedule.ts"
+import { Handoffs } from "./handoff/Handoffs.ts"
+import { SetupTickets } from "./handoff/SetupTickets.ts"
+import { InitialCommit } from "./install-plan/InitialCommit.ts"
+import * as InstallPlanActor from "./install-plan/InstallPlanActor.ts"
+import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
+import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
+import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
+import * as RevisionPlanActor from "./revision-plan/RevisionPlanActor.ts"
+import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
+import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
+import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
+import * as RunActor from "./run/RunActor.ts"
+import * as RunStreamsLive from "./run/RunStreamsLive.ts"
+import * as RunsLive from "./run/RunsLive.ts"
+import * as SourceActor from "./source/SourceActor.ts"
+import { SourceSchedule } from "./source/SourceSchedule.ts"
+import * as SourcesLive from "./source/SourcesLive.ts"
+
+const actors = Layer.mergeAll(
+  CapsuleActor.layer,
+  InstallPlanActor.layer,
+  RevisionPlanActor.layer,
+  RunActor.layer,
+  SourceActor.layer
+).pipe(
+  Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
+  Layer.provide(InitialCommit.layer),
+  Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, StateAdoption.layer)),
+  Layer.provideMerge(Layer.mergeAll(InstallPlanStore.layer, RevisionPlanStore.layer))
+)
+
+const services = Layer.mergeAll(
+  CapsulesLive.layer,
+  CapsuleLeftOvers.layer,
+  CapsuleBackups.layer,
+  CapsuleExports.layer,
+  Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
+  InstallPlansLive.layer,
+  Needs.layer.pipe(Layer.provideMerge(SourcesLive.layer)),
+  RevisionPlansLive.layer,
+  RunsLive.layer,
+  RunStreamsLive.layer,
+  StateReceipt.layer
+)
+
+const schedules = Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer)
+
+/** The commands of people, schedules and webhooks, and what they read. */
+export const commands = Layer.mergeAll(services, schedules).pipe(Layer.provideMerge(actors))
