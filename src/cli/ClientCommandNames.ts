@@ -32,8 +32,12 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "rule",
   "activity",
   "open",
-  "api"
+  "api",
+  "completion"
 ])
+
+/** The hidden command that completion scripts call: `svc __complete -- WORDS`. */
+export const candidatesCommandName = "__complete"
 
 const leadingFlags: ReadonlyMap<string, number> = new Map([
   ["--json", 1],
@@ -42,7 +46,7 @@ const leadingFlags: ReadonlyMap<string, number> = new Map([
   ["--server", 2],
   ["--context", 2],
   ["--workspace", 2],
-  ["--output", 2],
+  ["--format", 2],
   ["-o", 2]
 ])
 
@@ -71,5 +75,8 @@ export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string>
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 
 /** Returns true if a command line belongs to a client. */
-export const isClientCommand = ([name]: ReadonlyArray<string>): boolean =>
-  name !== undefined && clientCommandNames.has(name)
+export const isClientCommand = ([name, ...rest]: ReadonlyArray<string>): boolean => {
+  // While the first word is typed, every command may be meant.
+  if (name === candidatesCommandName) return rest.length > 2 && isClientCommand(rest.slice(1))
+  return name !== undefined && clientCommandNames.has(name)
+}

@@ -1,6 +1,7 @@
 import { Command } from "effect/cli"
 import { adoptCommand } from "./adopt/AdoptCommand.ts"
 import { contextCommand } from "./context/ContextCommands.ts"
+import { candidatesCommand, completionCommand } from "./completion/CompletionCommand.ts"
 import { installCommand } from "./install/InstallCommand.ts"
 import { connectionCommand } from "./connection/ConnectionCommands.ts"
 import { loginCommand, logoutCommand } from "./login/LoginCommands.ts"
@@ -49,7 +50,9 @@ const dailyCommands = [
   adoptCommand,
   exportCommand,
   openCommand,
-  apiCommand
+  apiCommand,
+  completionCommand,
+  candidatesCommand
 ] as const
 
 /** Commands that control who works in a Workspace, with which credentials, and what they did. */

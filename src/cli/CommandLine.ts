@@ -1,9 +1,10 @@
-import { Cause, Console, Effect, Exit, Layer, Option, PlatformError, type Runtime, Terminal } from "effect"
-import { CliError, Command } from "effect/cli"
+import { Cause, Console, Effect, Exit, Layer, Option, PlatformError, Ref, type Runtime, Terminal } from "effect"
+import { CliError, CliOutput, Command, type HelpDoc } from "effect/cli"
 import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { CommandTree } from "./completion/CommandTree.ts"
 import { exitCodeOf, exitCodes, inToolTerms, type StopSignal, stoppedExitCodes } from "./ExitCodes.ts"
 import { CommandFailed, jsonLine, OutputFailed, PlanWaits } from "./Output.ts"
 import { OutputFormat, withFormat } from "./OutputFormat.ts"
@@ -68,6 +69,16 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   root: Command.Command<Name, Input, Context, E, R>
 ) => {
   const runRoot = Command.runWith(root, { version })
+  const tree = Effect.map(Effect.context<R | Command.Environment>(), (services) => ({
+    help: Effect.fnUntraced(function* (path: ReadonlyArray<string>) {
+      const shown = yield* Ref.make<HelpDoc.HelpDoc | undefined>(undefined)
+      const presenter = CliOutput.layerPresenter({
+        present: (event) => ("helpDoc" in event ? Ref.set(shown, event.helpDoc) : Effect.void)
+      })
+      yield* Effect.exit(runRoot([...path, "--help"]).pipe(Effect.provide(presenter), Effect.provideContext(services)))
+      return yield* Ref.get(shown)
+    })
+  }))
   return (given: ReadonlyArray<string>) => {
     const { args, format } = withFormat(given)
     const json = args.includes("--json")
@@ -76,6 +87,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
         OutputFormat,
         Option.getOrElse(format, () => "json" as const)
       ),
+      Effect.provideServiceEffect(CommandTree, tree),
       Effect.tapCause((cause) => report(cause, json)),
       // Standard output is for results; a server has its own log settings.
       Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))

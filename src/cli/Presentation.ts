@@ -24,10 +24,12 @@ export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
 })
 
 /**
- * Help on standard output when requested, usage errors on standard error. Two built-in flags are left out: the log
- * level, since servers have `--log` and commands log nothing, and the wizard, which asks for values at a prompt that do not
- * belong on a command line.
+ * Built-in flags that svc leaves out: the log level, since servers have `--log` and commands log nothing; the wizard, which asks for
+ * values at a prompt that do not belong on a command line; and completions without names, which `svc completion` has.
  */
+const leftOut: ReadonlyArray<unknown> = [GlobalFlag.LogLevel, GlobalFlag.Wizard, GlobalFlag.Completions]
+
+/** Help on standard output when requested, usage errors on standard error. */
 export const presentation = (json: boolean) =>
   Layer.merge(
     CliOutput.layerPresenter({
@@ -41,7 +43,7 @@ export const presentation = (json: boolean) =>
     Layer.succeed(
       CliConfig.CliConfig,
       CliConfig.make({
-        builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel && flag !== GlobalFlag.Wizard)
+        builtIns: GlobalFlag.BuiltIns.filter((flag) => !leftOut.includes(flag))
       })
     )
   )

@@ -76,7 +76,8 @@ export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: Worksp
 })
 
 const isCapsuleId = (text: string) => text.startsWith("cap_")
-const isOver = (status: string) => status === "destroyed" || status === "released"
+/** Whether a Capsule has ended. */
+export const isOver = (status: string) => status === "destroyed" || status === "released"
 
 /** A Capsule by id, by `name`, or by `name/environment`. One that has ended is found only by its id. */
 export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, workspace: Option.Option<string>) {

@@ -2,7 +2,12 @@ import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { commandHelps, commandReference, exitCodeReference } from "../../../scripts/CommandReference.ts"
-import { clientCommandNames, commandFirst, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
+import {
+  candidatesCommandName,
+  clientCommandNames,
+  commandFirst,
+  isClientCommand
+} from "../../../src/cli/ClientCommandNames.ts"
 import { clientGroups } from "../../../src/cli/ClientRoot.ts"
 import { resultShapes } from "../../../src/cli/ResultShapes.ts"
 import { live } from "./support/CommandLine.ts"
@@ -12,8 +17,11 @@ describe("commands that are clients of a server", () => {
     const defined = clientGroups
       .flatMap(({ commands }) => [...commands])
       .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
-    expect([...clientCommandNames].toSorted()).toEqual(defined.toSorted())
+    expect([...clientCommandNames, candidatesCommandName].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
+    // A word of a client command is completed without the service; the name of any command needs all of them.
+    const completed = [["plan", ""], ["pl"], ["admin", ""]].map((words) => [candidatesCommandName, "--", ...words])
+    expect(completed.map(isClientCommand)).toEqual([true, false, false])
   })
 
   test("may follow the flags that every command has, and `help` names a command", () => {
@@ -40,7 +48,9 @@ describe("commands that are clients of a server", () => {
         clientCommandNames.has(path[0] ?? "") ? [path.join(" ")] : []
       )
       const commands = paths.filter((one, _, all) => !isGroup(one, all))
-      expect(commands.filter((one) => one !== "api").toSorted()).toEqual(Object.keys(resultShapes).toSorted())
+      expect(commands.filter((one) => !["api", "completion"].includes(one)).toSorted()).toEqual(
+        Object.keys(resultShapes).toSorted()
+      )
     })
   )
 

@@ -85,11 +85,11 @@ describe("svc", () => {
         expect(help.out).toContain("--json")
         expect(top.out + admin.out).toContain(command.split(" ").at(-1) ?? "")
       }
-      for (const shell of ["bash", "zsh", "fish", "powershell"]) {
-        const completions = yield* svc(["--completions", shell])
-        expect(completions.code).toBe(0)
-        expect(completions.out).toContain("reset-password")
+      for (const shell of ["bash", "zsh", "fish"]) {
+        const completion = yield* svc(["completion", shell])
+        expect([completion.code, completion.out]).toEqual([0, expect.stringContaining("__complete")])
       }
+      expect((yield* svc(["__complete", "--", "admin", "reset"])).out).toStartWith("reset-password\t")
     })
   )
 

@@ -22,7 +22,7 @@ const runnable = Effect.map(commandHelps, (all) =>
 
 /** Client commands that keep something on this machine, or that take their server from somewhere else. */
 const isLocal = ({ path }: CommandHelp) =>
-  ["login", "logout", "context"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
+  ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
 const remote = Effect.map(runnable, (all) =>
   all.filter((one) => clientCommandNames.has(one.path[0] ?? "") && !isLocal(one))
