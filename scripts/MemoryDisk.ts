@@ -4,7 +4,7 @@ import { Effect, FileSystem, Option } from "effect"
 export const memoryDisk = "/dev/shm"
 const roomNeeded = 4 * 1024 ** 3
 
-/** Whether a mount table has a writable file system at this path that allows executing programs. */
+/** Returns true if a mount table has a writable file system at this path that allows executing programs. */
 export const startsPrograms = (mounts: string, place: string): boolean => {
   // A later mount hides an earlier one.
   const [, , , options = ""] =

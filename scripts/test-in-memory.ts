@@ -41,7 +41,7 @@ const program = Effect.gen(function* () {
         PATH: yield* patientPath(searchPath, tools),
         // For tests that inspect the collector's settings.
         SVC_TEST_PATH: searchPath,
-        // Where the test processes share what they build once; see `test/support/BuiltOnce.ts`.
+        // The folder in which the test processes share their single build; see `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },

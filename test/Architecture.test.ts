@@ -14,8 +14,8 @@ const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", 
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
- * Where the library meets Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun process
- * started for that purpose. Everything else runs on both.
+ * The files in which the library uses Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun
+ * process started for that purpose. Everything else runs on both.
  */
 const bunPorts = [
   "actors/access/account/PasswordHashing.ts",
@@ -26,7 +26,7 @@ const bunPorts = [
   "src/http/BunServer.ts",
   "src/http/HttpListener.ts"
 ]
-/** What is not part of the library: the compiled binary, and whatever a checkout or a build runs beforehand. */
+/** Code outside the library: the compiled binary, and everything that a checkout or a build runs beforehand. */
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",

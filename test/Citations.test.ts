@@ -74,7 +74,7 @@ const attacks = new Set(
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 
-/** Why a citation does not resolve in the specification. */
+/** The reason why a citation does not resolve in the specification. */
 const specificationProblem = (cited: string): string | undefined => {
   const ruling = /^ruling (\d+)$/.exec(cited)?.[1]
   if (ruling !== undefined) {

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** A command that asks the server at the moment at which the line runs. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** Why a line approves a plan that nobody read; `undefined` if it does not. */
+/** The reason why a line approves a plan that nobody read; `undefined` if it does not. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"

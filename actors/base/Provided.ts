@@ -1,11 +1,11 @@
 import { Context, Effect, Scope, Tracer } from "effect"
 
-/** What belongs to the building of a layer, and not to what runs later. */
+/** The context of building a layer, which does not apply to later work. */
 const ofBuilding: ReadonlyArray<string> = [Scope.Scope.key, Tracer.ParentSpan.key]
 
 type Provide<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E>
 
-/** Provides the services of the layer that is being built. What belongs to a call stays the caller's. */
+/** Provides the services of the layer that is being built. The context of a call remains the caller's. */
 const provideLayer = <R>() =>
   Effect.map(Effect.context<R>(), (layer): Provide<R> => {
     const kept = Array.from(layer.mapUnsafe).filter(([key]) => !ofBuilding.includes(key))
@@ -14,8 +14,8 @@ const provideLayer = <R>() =>
   })
 
 /**
- * The function with the services that it needs, which are inferred from it: those of the layer that is being built. What belongs to
- * a call stays the caller's: its transaction, its admission and its span.
+ * The function with the services that it needs, which are inferred from it: those of the layer that is being built. The context of
+ * a call remains the caller's: its transaction, its admission and its span.
  */
 export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
   call: (...args: Args) => Effect.Effect<A, E, R>
@@ -40,7 +40,7 @@ export type Members<Shape, Needs> = {
 
 type Named<Shape> = { readonly [Name in keyof Shape]: unknown }
 
-/** What the effects and methods of a service need together. */
+/** The services that the effects and methods of a service need together. */
 type AllNeeds<Shape, Needs extends Named<Shape>> = {
   readonly [Name in keyof Shape]: Shape[Name] extends
     | Effect.Effect<unknown, unknown>

@@ -21,7 +21,7 @@ export type PlainStateFile = Omit<StateFile, "outputs"> & {
   readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
 }
 
-/** How a job ended, as it passes between threads: an error does not keep its fields there. */
+/** The end of a job, as it passes between threads: an error does not keep its fields there. */
 export type PlainJobResult =
   | Exclude<JobResult, { readonly status: "failed" }>
   | (Omit<Extract<JobResult, { readonly status: "failed" }>, "failure"> & {
@@ -41,9 +41,9 @@ export interface DocumentContents {
   /** The Outputs that the tool prints, or the Outputs in a state. */
   readonly outputs: typeof Outputs.Type
   readonly providers: ProviderSchemas
-  /** What an agent reports about a job, with its messages sanitised again. */
+  /** An agent's report about a job, with its messages sanitised again. */
   readonly jobResult: Unwrapped<PlainJobResult>
-  /** What an agent kept from an apply. */
+  /** The results of an apply that an agent kept. */
   readonly leftOver: Unwrapped<LeftOver>
   /** Each string, number and key; numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>

@@ -141,12 +141,12 @@ export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   })
 })
 
-/** What an agent reports about a job, with its messages sanitised again. */
+/** An agent's report about a job, with its messages sanitised again. */
 export const readJobResult = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.Return<JobResult, JsonRefusal> {
   const result = yield* Effect.flatMap(readDocument("jobResult", bytes, agentDocumentLimits), wrapSecrets)
   return result.status === "failed" ? { ...result, failure: new RunnerFailure(result.failure) } : result
 })
 
-/** What an agent kept from an apply. */
+/** The results of an apply that an agent kept. */
 export const readLeftOver = (bytes: Uint8Array): Effect.Effect<LeftOver, JsonRefusal> =>
   Effect.flatMap(readDocument("leftOver", bytes, agentDocumentLimits), wrapSecrets)

@@ -24,7 +24,7 @@ export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
     status: RunStatus,
     ref: Schema.String,
     path: Schema.String,
-    /** What the ref points to now; absent if it could not be read. */
+    /** The current commit of the ref; absent if it could not be read. */
     resolvedCommit: Schema.optionalKey(Schema.String),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     /** The commit that is deployed. */

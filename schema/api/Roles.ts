@@ -36,11 +36,11 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * Who may call which route. This is the only such table, and a route without a row does not compile. A role includes the ones
- * below it. The brackets show where the request names its Workspace. "viewer reads; member also plans; admin also approves,
- * applies, manages connections and members; owner everything". On routes for a Capsule or one of its Runs, the roles that the
- * caller's teams grant for its Project and environment also apply. Approval rules may require more than the role named here for
- * `approve` and `apply`: `actors/access/approval/ApprovalDecision.ts`.
+ * The permitted callers of each route. This is the only such table, and a route without a row does not compile. A role includes
+ * the ones below it. The brackets show where the request names its Workspace. "viewer reads; member also plans; admin also
+ * approves, applies, manages connections and members; owner everything". On routes for a Capsule or one of its Runs, the roles
+ * that the caller's teams grant for its Project and environment also apply. Approval rules may require more than the role named
+ * here for `approve` and `apply`: `actors/access/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
   // Discovery

@@ -77,7 +77,7 @@ export const OidcRequirement = Schema.Struct({
 })
 export type OidcRequirement = typeof OidcRequirement.Type
 
-/** How a granted permission is delivered to its holder; with `none`, nothing is delivered. */
+/** The delivery of a granted permission to its holder; with `none`, nothing is delivered. */
 export const BindingDelivery = Schema.Struct({ type: token(128) })
 
 export const Permissions = Schema.Array(Permission).check(itemsBetween(1, 16), uniqueStrings)

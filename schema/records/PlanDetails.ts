@@ -127,7 +127,7 @@ export const planDetailNames = Struct.keys(PlanDetails.fields)
 
 const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
 
-/** Whether an apply would change anything: objects, their addresses, Outputs, or who may see them. */
+/** True if an apply would change anything: objects, their addresses, Outputs, or who may see them. */
 export const changesSomething = ({ outputChanges = [], resourceChanges = [] }: PlanDetails): boolean =>
   resourceChanges.some(
     ({ actions, importing, previousAddress }) =>

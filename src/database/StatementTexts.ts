@@ -9,7 +9,7 @@ const separator = "\u0000"
 /** Returns true if this value of a column is bound as it is. */
 const isPlain = (value: unknown) => typeof value !== "object" || value === null || value instanceof Uint8Array
 
-/** Whether it has its own `RETURNING`, which is not a declared property. */
+/** Returns true if it has its own `RETURNING`, which is not a declared property. */
 const isReturning = (helper: Statement.RecordInsertHelper | Statement.RecordUpdateHelperSingle) =>
   hasProperty(helper, "returningIdentifier") && helper.returningIdentifier !== undefined
 

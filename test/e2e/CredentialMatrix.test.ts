@@ -304,7 +304,7 @@ it.live("accepts each kind of credential only at its entrances, and none after i
     expect((yield* own("the issuer's profile", "access token")).status).toBe(200)
     expect((yield* own("a look at a setup link", "setup link")).text).toContain('"live"')
 
-    // Whatever the person held ends when the account is locked.
+    // Everything that the person held ends when the account is locked.
     yield* Context.get(services, Users).setStatus(serviceContext, subject, "disabled")
     for (const [entrance, { enter, takes }] of Object.entries(entrances)) {
       for (const kind of takes as ReadonlyArray<string>) {

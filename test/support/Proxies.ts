@@ -40,7 +40,7 @@ interface ConnectProxy {
 }
 
 /**
- * A proxy that only tunnels. Whatever the destination, it connects to a port on this machine that cannot be reached otherwise.
+ * A proxy that only tunnels. For every destination, it connects to a port on this machine that cannot be reached otherwise.
  */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(

@@ -104,8 +104,8 @@ export class Sessions extends Context.Service<
       requestId?: string
     ) => Effect.Effect<void, ApiError>
     /**
-     * Called in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session is
-     * not theirs or is no longer open, or if the account is locked.
+     * Called in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session belongs
+     * to another account or is no longer open, or if the account is locked.
      */
     readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */

@@ -4,7 +4,7 @@ import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
 import { RunRow, SpecJson } from "../../ledger/run/RunRow.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 
-/** Who shares a queued look: the service's own looks, and those of people, which are part of the history. */
+/** The callers that share a queued check: the service's own looks, and those of people, which are part of the history. */
 const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 
 /**

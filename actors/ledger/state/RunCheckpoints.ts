@@ -35,7 +35,7 @@ export class RunCheckpoints extends Context.Service<
       workspaceId: WorkspaceId,
       runId: RunId
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** What is stored of a saved state, or `undefined`. Every state that is saved is stored differently. */
+    /** The stored part of a saved state, or `undefined`. Every state that is saved is stored differently. */
     readonly stored: (runId: RunId) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }

@@ -49,7 +49,7 @@ export interface CheckedApply {
 interface ReadStates {
   readonly rejected: ReadLeftOver | undefined
   readonly saved: ReadLeftOver | undefined
-  /** What `saved` was read from; the transaction refuses if it is not the same any more. */
+  /** The source of `saved`; the transaction refuses if it has changed. */
   readonly stored: string | undefined
 }
 

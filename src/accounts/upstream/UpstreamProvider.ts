@@ -38,7 +38,7 @@ export interface UpstreamSettings {
   readonly groupsClaim: string
 }
 
-/** How long the provider may take to answer a request, including the answer's body. */
+/** The time that the provider may take to answer a request, including the response body. */
 const answersWithin = Duration.seconds(10)
 // A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
@@ -60,7 +60,7 @@ const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
 
-/** Whether the provider did not answer in time; each library has its own error for that. */
+/** True if the provider did not answer in time; each library has its own error for that. */
 const isTooSlow = (cause: unknown): boolean =>
   (cause instanceof ClientError && cause.code === "OAUTH_TIMEOUT") || cause instanceof errors.JWKSTimeout
 

@@ -42,7 +42,7 @@ export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed>
 const notSignedIn = (message: string) =>
   new CommandFailed({ code: "unauthenticated", exitCode: exitCodes.forbidden, message })
 
-/** What the issuer's codes mean for whoever logs in (RFC 8628, RFC 6749). */
+/** The meaning of the issuer's codes for the person who logs in (RFC 8628, RFC 6749). */
 const refusals: Readonly<Record<string, string>> = {
   access_denied: "The login was refused in the browser.",
   expired_token: "The code was not confirmed in time. Run `svc login` again.",

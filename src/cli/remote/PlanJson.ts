@@ -13,7 +13,7 @@ type Members = Readonly<Record<string, Json>>
 interface Place {
   /** The positions of the dots between the steps of an address. */
   readonly dots: ReadonlyArray<number>
-  /** Where the instance key of the last step begins, if it has one. */
+  /** The start of the instance key in the last step, if it has a key. */
   readonly key: number | undefined
 }
 
@@ -60,7 +60,7 @@ const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** Whether a value is not shown, and the side of the change existed. Older records do not tell the sides apart. */
+/** True if a value is not shown, and the side of the change existed. Older records do not tell the sides apart. */
 const isHidden = (one: Attribute, side: "before" | "after"): boolean =>
   one.sensitive === true &&
   (one[`${side}Sensitive`] !== undefined || (one.beforeSensitive === undefined && one.afterSensitive === undefined))

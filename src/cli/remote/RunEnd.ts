@@ -159,7 +159,7 @@ export const resultText = (run: Run, nameOf: (subject: string) => string = (subj
   ].join("\n")
 }
 
-/** Whether somebody has to decide about a plan that waits. A plan that changes nothing only records a revision. */
+/** Returns true if somebody must decide on a waiting plan. A plan that changes nothing only records a revision. */
 export const hasDecision = (run: Run): boolean =>
   run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
 

@@ -5,7 +5,7 @@ import { it } from "../../support/Effect.ts"
 
 class One extends Context.Service<One, { readonly name: string }>()("test/One") {}
 class Two extends Context.Service<Two, { readonly name: string }>()("test/Two") {}
-/** What belongs to a call. */
+/** The context of a call. */
 const Call = Context.Reference<string>("test/Call", { defaultValue: () => "default" })
 
 const describe = Effect.fnUntraced(function* (greeting: string) {

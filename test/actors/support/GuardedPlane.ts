@@ -117,7 +117,7 @@ export const unmovedOperator = Layer.mock(OperatorSuccession)({
   planMoved: () => Effect.undefined
 })
 
-/** What a starting Run depends on, besides the authority in the database. */
+/** The conditions of a starting Run, besides the authority in the database. */
 export interface PlaneConditions {
   /** The tool that the service currently has. */
   readonly tool: Pick<Tool, "name" | "version"> | undefined
@@ -125,7 +125,7 @@ export interface PlaneConditions {
   /** The Connection bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
-  /** Why the bound Connection's tokens could not be renewed. */
+  /** The reason why the bound Connection's tokens could not be renewed. */
   readonly unrenewed?: string
   readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
   readonly planIsSaved: boolean

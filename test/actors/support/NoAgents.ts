@@ -5,7 +5,7 @@ import { DeclinedRuns } from "../../../actors/running/agent-pool/DeclinedRuns.ts
 import { EarlierLeases } from "../../../actors/running/agent-pool/EarlierLeases.ts"
 import { PoolObstacles } from "../../../actors/running/agent-pool/PoolObstacles.ts"
 
-/** What the queue and preparations know about agents in tests where none is connected. */
+/** The agents that the queue and preparations see in tests where no agent is connected. */
 export const noAgents = PoolObstacles.layer.pipe(
   Layer.provideMerge(AgentNeeds.layer),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, AgentPresence.layer))

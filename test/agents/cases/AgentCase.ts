@@ -4,7 +4,7 @@ import type { AgentWorld, WorldOptions } from "../support/AgentWorld.ts"
 
 export type Services = Layer.Success<typeof platform> | Scope.Scope
 
-/** What the cases in a lane share: a server, and unused names. */
+/** The resources that the cases in a lane share: a server, and unused names. */
 export interface Lane {
   readonly world: AgentWorld
   readonly nextLabel: () => string

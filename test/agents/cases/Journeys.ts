@@ -67,7 +67,10 @@ const plan = Effect.fnUntraced(function* (
   return { ...made, planned: yield* world.over(made.planRunId) }
 })
 
-/** Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Whatever they are, every Run finishes. */
+/**
+ * Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Every Run finishes, regardless of the
+ * interruptions.
+ */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
   agent: KeptAgent,

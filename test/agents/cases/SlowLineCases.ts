@@ -18,8 +18,8 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
 })
 
 /**
- * How long the tool worked on all objects except the held one, and how many objects were in the states that the server saved in
- * that time.
+ * The time that the tool worked on all objects except the held object, and the number of objects in the states that the server
+ * saved in that time.
  */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   const events = yield* world.eventsOf(runId)

@@ -5,7 +5,7 @@ import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
- * Where a connection is cut.
+ * The point at which a connection is cut.
  *
  * - `request lost`, `half the request`: the server receives nothing, or only the beginning
  * - `half the answer`, `answer lost`: the server has acted, and the agent does not know
@@ -21,7 +21,7 @@ export interface Fault {
   readonly asks?: RegExp
   /** Applies only to a response that matches this. */
   readonly answers?: RegExp
-  /** What else happens at that moment, such as a SIGKILL to one of the two sides. */
+  /** The other event at that moment, such as a SIGKILL to one of the two sides. */
   readonly also?: () => void
 }
 
@@ -202,11 +202,11 @@ export const faultLine = Effect.fn("faultLine")(function* (
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
     },
-    /** Whether everything that the server sends is swallowed. What the agent sends arrives. */
+    /** True if everything that the server sends is dropped. Messages of the agent arrive. */
     mute: (next: boolean) => {
       isMuted = next
     },
-    /** How fast the agent can send, in bytes per second. */
+    /** The agent's sending rate, in bytes per second. */
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
     },

@@ -53,7 +53,7 @@ export interface AgentOptions {
   readonly user?: number
 }
 
-/** Whether a Run is neither queued nor running. */
+/** Returns true if a Run is neither queued nor running. */
 export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
 
 /** A real server, a pool, and real agents behind a connection that can be cut, each in its own process. */

@@ -7,7 +7,7 @@ export interface Witnessed {
   readonly cloud: Cloud
   /** The Capsule for each label. A label's notes are named after it. */
   readonly capsules: ReadonlyMap<string, string>
-  /** Where a secret was found in plaintext. */
+  /** The place where a secret was found in plaintext. */
   readonly secrets: ReadonlyArray<string>
 }
 

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 const region = /^([0-9a-f]+)-([0-9a-f]+) rw\S* \S+ \S+ \S+/
 const step = 16 * 1024 * 1024
 
-/** Which of these strings occur anywhere in a process's memory, at one or two bytes per character. */
+/** The strings that occur anywhere in a process's memory, at one or two bytes per character. */
 export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const longest = 2 * Math.max(...words.map(({ length }) => length))
   const memory = openSync(`/proc/${pid}/mem`, "r")

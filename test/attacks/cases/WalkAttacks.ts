@@ -14,7 +14,7 @@ interface Attempt {
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   readonly body?: string
   readonly held: ReadonlyArray<number>
-  /** What the answer must not contain. */
+  /** Text that the response must not contain. */
   readonly hidden?: string
 }
 

@@ -55,7 +55,7 @@ export const observedStatements = Effect.gen(function* () {
       })
   )
   return {
-    /** What the connection that made the last copy has executed since the last call, or since that copy. */
+    /** The statements that the connection of the last copy has executed since the last call, or since that copy. */
     take: (): ReadonlyArray<Executed> => {
       let taken: Array<Executed> = []
       for (const [statement, method, bindings] of executions) {

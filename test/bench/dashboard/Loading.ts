@@ -47,7 +47,7 @@ const visit = async (browser: TestBrowser, address: string, ready: string, langu
   }
 }
 
-/** How quickly pages appear on a first visit, alternating between both languages. */
+/** The time until pages appear on a first visit, alternating between both languages. */
 export const loading = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const api = yield* Effect.acquireRelease(
     Effect.sync(() => startDevelopmentApi(files, newWorld())),

@@ -47,7 +47,7 @@ const visit = (browser: TestBrowser, files: ServedFiles) =>
     }
   })
 
-/** How responsive a large plan is for its reviewer. */
+/** The response times of a large plan for its reviewer. */
 export const planReview = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const visits = yield* Effect.forEach(Array.from({ length: rounds }), () => visit(browser, files))
   const of = (name: keyof (typeof visits)[number]) => median(visits.map((each) => each[name]))

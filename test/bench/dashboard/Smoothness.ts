@@ -11,7 +11,7 @@ import { watchTasks } from "./LongestTask.ts"
 
 const rounds = 3
 
-/** What a reader notices, in milliseconds: the longest task, late frames, and the delay before an input takes effect. */
+/** The delays that a reader notices, in milliseconds: the longest task, late frames, and the delay before an input takes effect. */
 interface Felt {
   /** CPU time. */
   readonly task: number

@@ -20,7 +20,7 @@ const headEnd = "\r\n\r\n"
 /** No measured body contains this. */
 const lastChunk = "\r\n0\r\n\r\n"
 
-/** Whether the last chunk has arrived. */
+/** True if the last chunk has arrived. */
 const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   const tail = (waiting.tail ?? "") + bytes.toString("latin1", Math.max(0, bytes.length - lastChunk.length))
   waiting.tail = tail.slice(-lastChunk.length)

@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     command,
     processOf,
     run: (folder: string, ...args: ReadonlyArray<string>) => collect(command(folder, args)),
-    /** Whether code from the foreign folder has run. */
+    /** Returns true if code from the foreign folder has run. */
     wasSteered: (folder: string) =>
       Effect.gen(function* () {
         return (

@@ -15,7 +15,7 @@ export const quietPlatform = Layer.merge(Layer.fresh(platform), Layer.succeed(Re
 
 export const sessionCookie = "__Host-svc_session"
 
-/** Where people reach the server, which listens on loopback. */
+/** The address at which people reach the server, which listens on loopback. */
 export const attackedOrigin = "https://svc.example.test"
 
 export interface AttackAnswer {
@@ -25,7 +25,7 @@ export interface AttackAnswer {
   readonly text: string
 }
 
-/** What a browser sends from a page of this server. */
+/** The headers of a browser on a page of this server. */
 export const fromOwnPage = { origin: attackedOrigin, "sec-fetch-site": "same-origin" } as const
 
 let addresses = 0

@@ -20,7 +20,7 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** Where people reach the server: its links use this origin, while tests connect over loopback. */
+/** The address at which people reach the server: its links use this origin, while tests connect over loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
 /** Password of the person on a {@link hostedServer}. */

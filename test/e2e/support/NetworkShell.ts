@@ -104,5 +104,5 @@ export const network = Effect.gen(function* () {
 
 const isReady = ["bash", "jq", "terraform"].every((program) => Bun.which(program) !== null)
 
-/** Whether this machine lacks something that the page's commands need. */
+/** True if this machine lacks something that the page's commands need. */
 export const isIncomplete = !isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"

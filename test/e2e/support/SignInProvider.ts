@@ -8,7 +8,7 @@ import { loopback } from "../../support/LoopbackServer.ts"
 export const providerSecret = "the-secret-of-this-installation-upstream"
 export const providerClient = "svc"
 
-/** How a provider misbehaves until the test restores it. Each answer is honest where nothing is given. */
+/** The fault of a provider until the test restores it. Each answer is honest where nothing is given. */
 export interface Lie {
   /** Replaces claims of the ID token; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>

@@ -12,7 +12,7 @@ export const password = "correct horse battery staple"
 
 const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(program) === null)
 
-/** Whether this machine meets the tutorial's requirements. */
+/** True if this machine meets the tutorial's requirements. */
 export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
 
 /** The tutorial's commands, section by section. */

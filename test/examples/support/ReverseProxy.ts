@@ -18,9 +18,9 @@ export const hasProxy = (name: ProxyName) => programs[name] !== null
 
 interface Place {
   readonly folder: string
-  /** Where the proxy listens, `127.0.0.1:port`. */
+  /** The address of the proxy, `127.0.0.1:port`. */
   readonly listen: string
-  /** Where svc listens, `127.0.0.1:port`. */
+  /** The address of svc, `127.0.0.1:port`. */
   readonly upstream: string
 }
 

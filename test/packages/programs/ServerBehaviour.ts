@@ -1,4 +1,4 @@
-// How this runtime's server handles requests that a corpus of bytes cannot express. Prints one line for each; the lines from Bun
+// Requests to this runtime's server that a corpus of bytes cannot express. Prints one line for each; the lines from Bun
 // and Node are compared.
 import { once } from "node:events"
 import { request } from "node:http"

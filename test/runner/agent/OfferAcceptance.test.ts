@@ -55,7 +55,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
   return { answer, begin, handle, told }
 })
 
-/** Whether it has completed once everything that can happen has happened. */
+/** True if it has completed once everything that can happen has happened. */
 const isComplete = (moment: OfferAcceptance["mayStart"]) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(moment, { startImmediately: true })

@@ -26,7 +26,7 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 
 const died = "Plugin did not respond"
 
-/** What a journal of these messages reports as possibly created, both immediately and when read back after a crash. */
+/** The objects that a journal of these messages reports as possibly created, both immediately and when read back after a crash. */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path)

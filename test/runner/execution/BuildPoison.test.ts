@@ -35,7 +35,7 @@ const manifest = JSON.stringify({
   ]
 })
 
-/** What a build may declare as an output to change what the tool does with the reviewed module. */
+/** Outputs that a build may declare to change the tool's work on the reviewed module. */
 const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ...[".terraform/modules/modules.json", ".terraform/modules", ".terraform"].map(
     (output) =>

@@ -26,7 +26,7 @@ resource "evil_thing" "a" {}
 /** Matches the credential, and not itself: it is in the plugin and in its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
-/** What the plugin tries when the tool starts it; each line prints its name if it succeeds. */
+/** The attempts of the plugin when the tool starts it; each line prints its name if it succeeds. */
 const attempts = ({
   cache,
   notes,
@@ -70,7 +70,7 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
 }
 
 describe("a hostile provider during another Workspace's Run", () => {
-  /** What the plugin could do at a level, beside a Run of another Workspace that waits in its plan. */
+  /** The attempts that succeeded at a level, next to a Run of another Workspace that waits in its plan. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
       ({ cacheFolder, job, notesDir }) =>

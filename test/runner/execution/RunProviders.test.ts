@@ -223,7 +223,7 @@ describe("a package that unpacks to more than a Run may write", () => {
     )
   }
 
-  /** How a plan failed that installs such a package, and the most that its folder was seen to hold. */
+  /** The failure of a plan that installs such a package, and the largest observed size of its folder. */
   const planWith = (archive: Uint8Array, cacheFolder: string, folder: string, job: Stage["job"]) =>
     Effect.gen(function* () {
       expect(archive.byteLength).toBeLessThan(folderBytes / 8)

@@ -23,7 +23,7 @@ const request = (modulePath: string) => ({
 })
 const insideHost = "/srv/svc/data/runs/run_1/capsule"
 
-/** What a Run of the module at infra/net prints, and what is shown in its place. */
+/** The output of a Run of the module at infra/net, and the text that is shown in its place. */
 const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
   ["on /capsule/source/infra/net/main.tf line 3", "on main.tf line 3"],
   [`on ${insideHost}/source/infra/net/main.tf line 3`, "on main.tf line 3"],

@@ -44,7 +44,7 @@ describe("a secret spread across several lines", () => {
     test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // What remains is the padding, and up to five characters shown before the sixth arrived.
+      // The rest is the padding, and up to five characters shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -63,7 +63,7 @@ describe("a secret spread across several lines", () => {
           const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
             (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
           )
-          // What remains is the text before the secret, up to five of its characters, and the padding.
+          // The rest is the text before the secret, up to five of its characters, and the padding.
           expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
         }
       }
@@ -102,7 +102,7 @@ describe("a secret spread across several lines", () => {
       expect(result[0]).toBe("before")
       expect(result.at(-1)).toBe("after")
       expect(result.join("\n")).toContain(mark)
-      // What remains is the start of the first line and the text after the secret.
+      // The rest is the start of the first line and the text after the secret.
       expect(result.join("").length).toBeLessThan(300)
       expect(target.text(stdout)).toContain(mark)
       const cells = (secret.match(/.{6}/g) ?? []).map((part) => pairsOf(part).join(""))

@@ -19,7 +19,7 @@ const cost = (task: () => void) => {
 }
 
 /**
- * How many times as much one task costs as another. Compares CPU time instead of elapsed time, and uses the cheapest of many
+ * The ratio of the costs of two tasks. Compares CPU time instead of elapsed time, and uses the cheapest of many
  * alternating runs, to exclude other work on the machine.
  */
 const ratio = (task: () => void, measure: () => void) => {

@@ -36,7 +36,7 @@ const slow: Readonly<Record<string, Effect.Effect<unknown, unknown, Needs>>> = {
   "a request": Effect.scoped(Effect.flatMap(HttpClient.HttpClient, (client) => client.get("http://127.0.0.1:9/")))
 }
 
-/** Whether the effect was refused for the transaction that it ran in. */
+/** Returns true if the effect was refused for the transaction that it ran in. */
 const isRefused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(
     Effect.exit(effect),

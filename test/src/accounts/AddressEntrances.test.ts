@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 
 /** The form that `<input type=email>` of a browser sends, in which svc stores, compares and mails the address. */
 const stored = "bob@xn--bcher-kva.example"
-/** What people type elsewhere, and what other programs send. */
+/** Text that people type elsewhere, and text that other programs send. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]
 const password = "a long enough password"
 

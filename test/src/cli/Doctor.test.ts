@@ -10,7 +10,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 type Finding = Readonly<Record<"check" | "status" | "message" | "remedy", string>>
 
-/** What `svc doctor` reports about a data folder, by check. */
+/** The report of `svc doctor` about a data folder, by check. */
 const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Readonly<Record<string, string>> = {}) {
   const provider = ConfigProvider.fromEnvRecord({ PATH: process.env["PATH"], ...environment })
   const ended = yield* svc(["doctor", "--data-dir", dataDir, "--json"]).pipe(

@@ -14,7 +14,7 @@ import type {
 import { requestOf } from "../../../src/client/Plain.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Where a type has a brand: the path of each such field, to a depth that no request exceeds. */
+/** The places of brands in a type: the path of each such field, to a depth that no request exceeds. */
 type BrandedIn<A, Path extends string, Depth extends ReadonlyArray<unknown> = []> = Depth["length"] extends 6
   ? never
   : A extends Brand.Brand<string>

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqliteConnection } from "../../../src/database/SqliteConnection.ts"
 import { it } from "../../support/Effect.ts"
 
-/** How many times each statement was compiled. */
+/** Number of compilations of each statement. */
 class CountingDatabase extends DatabaseSync {
   readonly compiled = new Map<string, number>()
   override prepare(sql: string) {

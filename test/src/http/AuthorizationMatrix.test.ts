@@ -17,7 +17,7 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Who may do what, by kind of route. Columns: routes only for a session covering the whole account (t), account reads open to
+ * Permissions by kind of route. Columns: routes only for a session covering the whole account (t), account reads open to
  * every credential (a), changes to the whole account (w), and routes inside Workspace A for viewers, members, admins and owners.
  * `r` reads, `w` writes; `s` needs a session, recently confirmed if it writes in the Workspace; `c` reads in a recently confirmed
  * session; a trailing `o` remains open when the Workspace is archived.

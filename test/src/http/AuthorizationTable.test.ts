@@ -31,7 +31,7 @@ type Declared =
   | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited" | "records" | "rebinds">
   | Exclude<AccessRule, { kind: "workspace" }>
 
-/** What a route must declare for its responses to match its row. */
+/** The declarations that a route needs for its responses to match its row. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }

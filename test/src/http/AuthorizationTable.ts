@@ -1,19 +1,15 @@
 /**
- * Who may call which route, written by hand from the roles of members (specification, ruling 2). Nothing here is derived from the
- * code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new route needs a
- * row of its own.
+ * The permitted callers of each route, written by hand from the roles of members (specification, ruling 2). Nothing here is
+ * derived from the code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new
+ * route needs a row of its own.
  *
- * `ok` lets the caller in, `401` asks who it is, `403` refuses it, `409` says that the Workspace is archived. The callers, all
- * of them looking at Workspace A:
+ * `ok` lets the caller in, `401` asks who it is, `403` refuses it, `409` says that the Workspace is archived. The callers, all of
+ * them looking at Workspace A:
  *
- *     anon  nobody                             conf  owner's session confined to Workspace A
- *     view  viewer                             pat   owner's personal access token, read and write
- *     memb  member                             p-r   the same with `read` alone
- *     admn  admin                              p-w   the same with `write` alone
- *     ownr  owner                              p-A   the same bound to Workspace A
- *     othr  owner of another Workspace         p-B   the same bound to another Workspace
- *     susp  suspended owner                    p-v   viewer's personal access token, read and write
- *     oper  operator without a membership      arch  owner, while the Workspace is archived
+ * anon nobody conf owner's session confined to Workspace A view viewer pat owner's personal access token, read and write memb
+ * member p-r the same with `read` alone admn admin p-w the same with `write` alone ownr owner p-A the same bound to Workspace A
+ * othr owner of another Workspace p-B the same bound to another Workspace susp suspended owner p-v viewer's personal access
+ * token, read and write oper operator without a membership arch owner, while the Workspace is archived
  *
  * The last column has the fields of the body that name a record, such as a Connection. A token that is limited to Projects or
  * environments gets 403 when such a field names a record outside its limits.

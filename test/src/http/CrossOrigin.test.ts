@@ -15,7 +15,7 @@ const other = "https://other.example.test"
 const bearer = { authorization: "Bearer ada-token" }
 const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 
-/** What the fake actors return to an admitted caller. */
+/** The results that the fake actors return to an admitted caller. */
 const admitted = 409
 
 /** The same server with origins configured. */

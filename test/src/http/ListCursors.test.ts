@@ -117,7 +117,7 @@ const prepared = Effect.gen(function* () {
 
 const scene = Effect.runSync(Effect.cached(prepared))
 
-/** What a list answers to the cursor, as one word. */
+/** The response of a list to the cursor, as one word. */
 const verdictOn = (list: List, names: Names, query: Query, headers: Names) =>
   Effect.map(read(list, names, { limit: "1", ...query }, headers), ({ code, status }) =>
     status === 200 ? "accepted" : status === 400 && code === "invalid_request" ? "refused" : `${status} ${code}`

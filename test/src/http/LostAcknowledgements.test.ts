@@ -90,7 +90,7 @@ const gate = () => {
 
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 
-/** What an accepted request may change only once. */
+/** The records that an accepted request may change only once. */
 const records = ({ sql }: Plane, capsuleId: string) =>
   Effect.map(
     Effect.all([

@@ -51,8 +51,8 @@ const tests = suite(matrixApplicationWith(Layer.mergeAll(sources, Audit.layer)))
 afterAll(tests.dispose)
 
 /**
- * Who may call the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on everything else; every
- * caller in the authorisation table is listed here.
+ * The permitted callers of the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on everything
+ * else; every caller in the authorisation table is listed here.
  */
 const table = [
   ["nobody", 401, 401],

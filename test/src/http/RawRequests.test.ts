@@ -18,7 +18,7 @@ tests.live(
         recorded,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Whatever host a request names, links point to the configured origin.
+          // Links point to the configured origin, regardless of the host in the request.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)

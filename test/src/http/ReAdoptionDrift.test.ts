@@ -10,7 +10,7 @@ const files = { "main.tf": `output "greeting" { value = "hello" }` }
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** What a re-adoption needs, read afresh: every refusal below is for another reason than a stale guard. */
+/** The values that a re-adoption needs, read afresh: every refusal below is for another reason than a stale guard. */
 const reAdoption = Effect.fnUntraced(function* ({ capsule }: Plane, capsuleId: string) {
   const { adoptedSourceRevision, installConfigId, installConfigReAdoption } = yield* capsule(capsuleId)
   return {

@@ -41,7 +41,7 @@ const membership = Effect.fnUntraced(function* (status: "active" | "suspended") 
     WHERE workspace_id = ${world.workspaceA} AND subject = ${world.ada}`)
 })
 
-/** What the person's requests left in the history. */
+/** The events that the person's requests left in the history. */
 const recorded = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const events = yield* sql`SELECT id FROM audit_events WHERE actor_subject = ${world.ada}`

@@ -105,7 +105,7 @@ interface Ending {
   readonly name: string
   readonly end: string
   readonly undo: string
-  /** Whether it invalidates a token from the issuer instead of the service's own credentials. */
+  /** True if it invalidates a token from the issuer instead of the service's own credentials. */
   readonly isOAuth?: boolean
   readonly of: (route: Route) => boolean
 }

@@ -46,7 +46,7 @@ const validatorOf = (schema: Schema.Json): ValidateFunction => {
   return validate
 }
 
-/** Where a value violates its schema, if anywhere. */
+/** The path at which a value violates its schema, if there is one. */
 export const schemaFault = (schema: Schema.Json, value: unknown): string | undefined => {
   const validate = validatorOf(schema)
   if (validate(value) === true) return undefined
@@ -95,13 +95,13 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
 }
 
-/** How an example differs from the described response. */
+/** The difference between an example and the described response. */
 export const exampleFault = (method: string, path: string, status: number, example: string): string | undefined => {
   const schema = serverDescription().operation(method, path)?.responses.get(status)?.content.get("application/json")
   return schema === undefined ? "no such answer is described" : schemaFault(schema, parsed(example))
 }
 
-/** How a frame in a live stream differs from its route's description. */
+/** The difference between a frame in a live stream and its route's description. */
 export const frameFault = (url: string, text: string, by: "event" | "message"): string | undefined => {
   const { pathname } = new URL(url)
   const operation = serverDescription().operation("GET", pathname)
@@ -114,7 +114,9 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
   return fault === undefined ? undefined : `A frame of ${pathname} (${operation?.name}): ${fault}.`
 }
 
-/** How a response from this server differs from its description; `undefined` if it matches, or if no route produced it. */
+/**
+ * The difference between a response from this server and its description; `undefined` if it matches, or if no route produced it.
+ */
 export const answerFault = (answer: SeenAnswer): string | undefined => {
   const { pathname } = new URL(answer.url)
   const operation = serverDescription().operation(answer.method, pathname)

@@ -231,7 +231,10 @@ const maker = subject("x")
 const minter = subject("y")
 const robot = subject("r")
 
-/** Who answers for the plan and who approves it, by hand: none of the authors counts where the author does not count. */
+/**
+ * The people who answer for the plan and the people who approve it, by hand: none of the authors counts where the author does not
+ * count.
+ */
 const authorship: ReadonlyArray<
   readonly [
     title: string,

@@ -140,7 +140,7 @@ it.effect("a recent event keeps all later events, whatever their timestamps", ()
 it.effect(
   "a process that dies between any two steps leaves a chain that verifies, and nothing is removed twice",
   () => {
-    /** How many kill points are passed before the process dies. */
+    /** Number of kill points that are passed before the process dies. */
     let survived = 0
     const passed = new Set<KillPointName>()
     const mortal = Layer.succeed(KillPoint, (name) =>

@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(after.installConfigReAdoption.authorityGuard).not.toBe(before.authorityGuard)
         expect(yield* outputOf(capsule.id)).toEqual(["one 1"])
 
-        // What was approved under the old authority is void.
+        // Approvals under the old authority are void.
         expect((yield* runs.read(old.id)).status).toBe("superseded")
         expect((yield* Effect.flip(runs.apply(context, old.id, undefined))).code).toBe("failed_precondition")
         expect(

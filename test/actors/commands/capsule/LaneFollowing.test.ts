@@ -38,7 +38,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* CapsuleCommands).Update(capsuleId, { context })
   })
 
-/** What the Capsule has planned automatically once it has seen the newest commit in its lane. */
+/** The plans that the Capsule has made automatically once it has seen the newest commit in its lane. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})

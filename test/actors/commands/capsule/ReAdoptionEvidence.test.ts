@@ -86,7 +86,7 @@ tests.live(
     })
 )
 
-/** What differs from the recoverable case, and part of the refusal message. */
+/** The difference from the recoverable case, and part of the refusal message. */
 const others: ReadonlyArray<readonly [refusal: string, table: string, id: string, columns: Columns]> = [
   ["the Capsule is active", "capsules", world.capsuleId, { status: "active" }],
   ["is a destroy_apply", "runs", applyId, { type: "destroy_apply" }],

@@ -41,7 +41,7 @@ test("a Capsule in error is re-adopted in only one case", () => {
   expect(reAdoptionProblem({ ...recoverable, evidence: { postApply: [passed, ...failed] } })).toBeUndefined()
 })
 
-/** What differs from the recoverable case, and part of the refusal message. */
+/** The difference from the recoverable case, and part of the refusal message. */
 const others: ReadonlyArray<readonly [words: string, different: Partial<DecisiveRecords>]> = [
   ["the Capsule is active", { capsule: { ...capsule, status: "active" } }],
   ["is a destroy_apply", { run: { ...run, type: "destroy_apply" } }],

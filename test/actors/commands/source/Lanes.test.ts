@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // Whatever ref the payload names, only the Source's own lane is synced, and only as an observation.
+      // Only the Source's own lane is synced, regardless of the ref in the payload, and only as an observation.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })

@@ -12,7 +12,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** What may have changed since a client read the guard, by the column that detects it. */
+/** Things that may have changed since a client read the guard, by the column that detects it. */
 const moved: ReadonlyArray<Partial<GuardedCapsuleRow>> = [
   { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   { status: "stale" },

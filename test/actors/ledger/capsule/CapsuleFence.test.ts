@@ -12,7 +12,7 @@ import { CapsuleId, InstallConfigId } from "../../../../schema/records/Ids.ts"
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
-/** What has changed since the caller read it, by the fence column that detects it. */
+/** Things that have changed since the caller read it, by the fence column that detects it. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
   id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },

@@ -12,7 +12,7 @@ import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-/** How many kill points are passed before the process dies; if unset, none kills it. */
+/** Number of kill points that are passed before the process dies; if unset, none kills it. */
 let survived: number | undefined
 const passed: Array<KillPointName> = []
 const mortal = Layer.succeed(KillPoint, (name) =>

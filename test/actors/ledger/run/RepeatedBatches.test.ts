@@ -14,7 +14,9 @@ import { eventually } from "../../../support/Eventually.ts"
 import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-/** How many of a log's next transactions are committed but reported as failed; whether all are refused, and how many were. */
+/**
+ * Number of a log's next transactions that are committed but reported as failed; if all are refused, and the number of refusals.
+ */
 const line = { cuts: 0, refuses: false, refused: 0 }
 
 const answerLost = new SqlError({

@@ -24,7 +24,7 @@ const over = Effect.fnUntraced(function* (id: RunId) {
   }
 })
 
-/** How often the database commits while `effect` is running. */
+/** Number of commits of the database while `effect` is running. */
 const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let count = 0
   const stop = (yield* Commits).listen(() => {

@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** What an owner does, whether it still holds the Run or only believes it does. */
+/** The acts of an owner, both of one that still holds the Run and of one that only believes it does. */
 const acts = [
   "event",
   "send",
@@ -43,7 +43,7 @@ const acts = [
 ] as const
 type Act = (typeof acts)[number]
 
-/** What happens to the Run from outside. A pause means that an owner is not scheduled for a while. */
+/** Acts on the Run from outside. A pause means that an owner is not scheduled for a while. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
   { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },

@@ -19,7 +19,7 @@ const newSource = Effect.gen(function* () {
   const sourceCommands = yield* SourceCommands
   const number = yield* Ref.updateAndGet(names, (count) => count + 1)
   const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
-  /** Whether a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
+  /** Returns true if a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
   const accepts = (secret: string) =>
     Effect.match(sources.hook(made.source.id, { proofs: { secrets: [secret] }, body }), {
       onFailure: ({ code }) => code,

@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check with a given configura
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // What the check compiled, not the configuration it was compared with.
+        // The configuration that the check compiled, not the configuration it was compared with.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 

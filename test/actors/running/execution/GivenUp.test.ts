@@ -103,7 +103,7 @@ interface Scene {
   readonly approver: CommandContext
 }
 
-/** What was answered, and what was true at that moment. */
+/** The response, and the facts at that moment. */
 interface Answer {
   readonly run: Run | undefined
   readonly refused: string | undefined
@@ -177,7 +177,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
-  // What one Run hands over may start the next.
+  // The handover of one Run may start the next Run.
   for (const _ of ["the plan", "its apply", "what follows"]) {
     yield* nothingDue
     yield* capsules.Update(capsule.id, { context })
@@ -267,7 +267,7 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** What the Run of a kind changes: nothing of it may differ once the Run was given up. */
+/** The records that a Run of a kind changes: none of them may differ once the Run was given up. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
@@ -287,7 +287,7 @@ const withoutRules = Effect.gen(function* () {
   yield* (yield* SqlClient.SqlClient)`DELETE FROM approval_rules`
 }).pipe(Effect.orDie)
 
-/** Which accepted acts have to hold for a Run that is at this point. */
+/** The accepted acts that must hold for a Run at this point. */
 const mustHold = ({ act: which, kind, point }: Case, { hadStarted, run }: Answer): boolean => {
   if (kind === "followed") {
     // Later its apply may have been started; the cancel would have been refused.

@@ -41,13 +41,13 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** What a process killed at one point leaves behind: its data folder, and the run folders on its machine. */
+/** The remains of a process killed at one point: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
 }
 
-/** What a preparation stored. */
+/** The results that a preparation stored. */
 interface Stored {
   readonly kind: string
   readonly data: string
@@ -60,7 +60,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   return rows
 }
 
-/** How a Run ended after a kill, and its Capsule's resulting state. */
+/** The end of a Run after a kill, and its Capsule's resulting state. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number
@@ -192,7 +192,7 @@ it.live(
             const { currentStateGeneration, runtimeSafety } = capsule
             const found: Ending = { attempt, status, capsule: [capsule.status, runtimeSafety, currentStateGeneration] }
             expect({ name, ...found }).toEqual({ name, ...endings[type][gap] })
-            // What was prepared is evidence, however the Run ended.
+            // Preparations are evidence, however the Run ended.
             const isKnown = gap !== "claimed" || attempt > 1
             const used = run.providerResolutions?.map((resolution) => resolution.connectionId)
             expect({ name, used }).toEqual({ name, used: isKnown ? [connectionId] : undefined })

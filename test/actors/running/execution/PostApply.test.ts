@@ -58,7 +58,7 @@ const arranged = Effect.fnUntraced(function* (
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** What a re-adoption requires of a Capsule in its current state. */
+/** The requirements of a re-adoption for a Capsule in its current state. */
 const adoption = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const capsule = yield* (yield* Capsules).read(capsuleId)
   return {

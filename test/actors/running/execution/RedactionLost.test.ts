@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
       const lines = yield* told(apply.id)
       const lost = lines.findIndex((line) => line.includes("[redacted]"))
       expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
-      // Whatever the thread had checked before it stopped is shown, and nothing else.
+      // The results that the thread had checked before it stopped are shown, and nothing else.
       expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
       expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
       expect(yield* capsules.outputs(capsuleId)).toEqual([])

@@ -247,7 +247,7 @@ describe("a Capsule that changes", () => {
       const review = yield* reviewed(backup.id)
       expect(review.restore?.next.serial).toBe(second.serial + 1)
       yield* sql`UPDATE state_versions SET serial = 40 WHERE id = ${review.restore?.restored.stateVersionId ?? ""}`
-      // What was reviewed is no longer what would be done.
+      // The reviewed changes are no longer the changes that would be made.
       const restore = yield* applied(review)
       expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
       expect((yield* reviewed(backup.id)).restore?.next.serial).toBe(41)

@@ -133,7 +133,7 @@ describe("fairness under random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // How many completions in other Workspaces each Workspace with a claimable Run has seen since it last started one.
+          // Number of completions in other Workspaces since each Workspace with a claimable Run last started a Run.
           const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)

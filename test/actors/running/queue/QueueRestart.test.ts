@@ -64,7 +64,7 @@ it.live(
       }).pipe(Effect.provide(processAt(folder)))
 
       yield* Effect.gen(function* () {
-        // What recovery does with Runs left by the previous process.
+        // Recovery of Runs left by the previous process.
         yield* moved(namedRun(1), "queued")
         const order = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => turn)
         expect(order).toEqual([namedRun(5), namedRun(6), namedRun(4), namedRun(1), namedRun(2), namedRun(3), undefined])

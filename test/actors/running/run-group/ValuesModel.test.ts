@@ -72,7 +72,7 @@ interface EdgeRow {
   readonly state_version_id: StateVersionId | null
 }
 
-/** How often an input was compared: a walk without consumers would prove nothing. */
+/** Number of comparisons of an input: a walk without consumers would prove nothing. */
 let compared = 0
 
 /**

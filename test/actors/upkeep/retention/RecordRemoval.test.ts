@@ -20,7 +20,7 @@ import {
 } from "./support/RetainedWorld.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
 
-/** How many kill points are passed before the process dies; if unset, it is never killed. */
+/** Number of kill points that are passed before the process dies; if unset, it is never killed. */
 let survived: number | undefined
 const passed = new Set<KillPointName>()
 const mortal = Layer.succeed(KillPoint, (name) =>

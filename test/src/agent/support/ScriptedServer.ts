@@ -331,7 +331,7 @@ export const scriptedServer = Effect.gen(function* () {
     cut: (isCut: boolean) => {
       down = isCut
     },
-    /** Whether it behaves like this release or the previous one, for sessions started from now on. */
+    /** The release that it behaves like, this one or the previous one, for sessions started from now on. */
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },

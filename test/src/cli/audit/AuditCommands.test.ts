@@ -113,7 +113,7 @@ describe("svc audit", () => {
         yield* Effect.provide(appended(1201, 1202), services)
         const rest = yield* audit("export", "--workspace", workspaceId, "--after", "1200")
         expect(lines(rest.out).map(({ position }) => position)).toEqual([1201, 1202])
-        // What has already been exported does not change.
+        // Exported data does not change.
         const again = yield* audit("export", "--workspace", workspaceId)
         expect(again.out).toBe(`${first.out}\n${rest.out}`)
         const [chain] = JSON.parse((yield* audit("head", "--workspace", workspaceId)).out).chains

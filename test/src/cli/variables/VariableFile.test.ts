@@ -12,7 +12,7 @@ const isIncomplete = tool === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1
 const folder = mkdtempSync(join(tmpdir(), "svc-variable-file-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What the tool makes of a file with values of declared variables, or `undefined` if it refuses the file. */
+/** The tool's interpretation of a file with values of declared variables, or `undefined` if it refuses the file. */
 const toolReads = (
   types: Readonly<Record<string, string>>,
   values: string,

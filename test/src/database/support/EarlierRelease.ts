@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 /** The time of every row that these tests write. */
 export const at = "2026-01-01T00:00:00.000Z"
 
-/** What every Run of an earlier release has. */
+/** The columns that every Run of an earlier release has. */
 export const run = {
   workspace_id: "ws_a",
   type: "plan",

@@ -15,7 +15,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** What an agent kept of an apply: a state of this serial. */
+/** The state of this serial that an agent kept of an apply. */
 const kept = (serial: number): LeftOver => ({
   state: Redacted.make(stateFile(serial)),
   lineage: "lineage",
@@ -152,7 +152,7 @@ plane.live(
       const blob = yield* agent.put(claim, "left_over", text("{}"))
       yield* refused(handIn(agent, claim, blob), "Rejected")
       const first = yield* agent.leftOver(claim, { ...kept(3), serial: 99, lineage: "another", resourceCount: 7 })
-      // What a state is comes from its bytes, not from its agent.
+      // The server derives the facts about a state from its bytes, not from its agent's report.
       expect(
         yield* sql`SELECT serial, lineage, resource_count FROM left_over_states WHERE run_id = ${claim.runId}`
       ).toEqual([{ serial: 3, lineage: "lineage", resource_count: 1 }])

@@ -24,7 +24,7 @@ export const malformedFiles = (say: (scene: Scene, files: ReadonlyArray<object>)
 
 const failure = { reason: "killed", phase: "plan", message: "x", diagnostics: [], sandboxKilled: false }
 
-/** How a plan failed, as reported by an agent. */
+/** The failure of a plan, as reported by an agent. */
 export const failedPlan = { kind: "plan", status: "failed", failure: { _tag: "RunnerFailure", ...failure } }
 
 const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: number) {

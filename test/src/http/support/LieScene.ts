@@ -28,7 +28,7 @@ export interface Scene {
   readonly honest: TestAgent
   /** For an apply that has been started. */
   readonly held: Claim
-  /** What the honest agent has uploaded or may fetch, by kind. */
+  /** The files that the honest agent has uploaded or may fetch, by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
   /** For a plan that the liar has accepted. */

@@ -62,7 +62,7 @@ export const matrixIssuer = oidcServices.pipe(
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** What the issuer grants a client on behalf of a consenting person. */
+/** The tokens that the issuer grants a client on behalf of a consenting person. */
 export const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,

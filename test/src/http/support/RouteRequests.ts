@@ -14,7 +14,7 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly rule: AccessRule
-  /** Whether its body is a file. */
+  /** True if its body is a file. */
   readonly isFile: boolean
 }
 

@@ -32,7 +32,7 @@ export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityCh
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-/** What a server's routes need: fake actors over a real database. */
+/** The services that a server's routes need: fake actors over a real database. */
 const serverServicesWith = (more: Partial<HttpSettings["Service"]>) =>
   remainingGroups.pipe(
     Layer.provideMerge(

@@ -32,7 +32,7 @@ export interface Machine {
   /** Stands in for `/`. */
   readonly root: string
   readonly programs: string
-  /** Whether the machine's `svc` user differs from the user of this process. */
+  /** True if the machine's `svc` user differs from the user of this process. */
   readonly isForeign: boolean
 }
 

@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** How long another writer's commit had to wait, in milliseconds, while one kind of record was being removed. */
+/** Time that another writer's commit had to wait, in milliseconds, while one kind of record was being removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>

@@ -107,7 +107,7 @@ const removedAddress = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
 })
 
-/** What applications learn about a person, and for how long. */
+/** The data about a person that applications receive, and its lifetime. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },

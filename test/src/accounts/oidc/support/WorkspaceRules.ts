@@ -163,7 +163,7 @@ const capsuleSignIn = Effect.gen(function* () {
   yield* mustBe(unproven.parameters.get("error"), "invalid_request", "without PKCE")
 })
 
-/** What a Capsule's client can still do. */
+/** The remaining abilities of a Capsule's client. */
 export const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
   const authorized = yield* authorize(authorization(capsule.request), capsule.cookie)
   const refreshed = yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {})

@@ -26,7 +26,9 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** Where Runs are executed: in the control plane's process, or by an agent. This is the only difference visible to the cases. */
+/**
+ * The place where Runs are executed: the control plane's process, or an agent. This is the only difference visible to the cases.
+ */
 export interface Pool {
   /** Keeps a snapshot of these files; returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>
