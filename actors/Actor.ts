@@ -27,7 +27,7 @@ const tooMany = new ApiError({
 })
 
 /** The handlers of an actor's commands, by name. `Needs` contains the services of each. */
-export type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
+type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
   readonly [Name in keyof Needs]: (
     id: Id,
     payload: Rpc.Payload<Named<Rpcs, Name>>

@@ -28,7 +28,7 @@ export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
   )
 
 /** The members of a service, where effects and methods may need services. */
-export type Members<Shape, Needs> = {
+type Members<Shape, Needs> = {
   readonly [Name in keyof Needs]: Name extends keyof Shape
     ? Shape[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
       ? (...args: Args) => Effect.Effect<A, E, Needs[Name]>
