@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
 import { Audit } from "../../actors/base/audit/Audit.ts"
-import { serviceContext } from "../../actors/Command.ts"
+import { serviceContext } from "../../schema/commands/Command.ts"
 import { Vault } from "../../actors/base/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/base/vault/VaultErrors.ts"
 

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../actors/base/audit/Audit.ts"
-import { serviceContext } from "../../actors/Command.ts"
+import { serviceContext } from "../../schema/commands/Command.ts"
 import { rowShape, type RowOf } from "../../actors/base/database/Table.ts"
 import { transaction } from "../../actors/base/database/Transaction.ts"
 import { idOrNull } from "../../actors/base/Identity.ts"

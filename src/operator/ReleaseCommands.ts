@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { AgentReleases } from "../../actors/running/agent/AgentReleases.ts"
-import { serviceContext } from "../../actors/Command.ts"
+import { serviceContext } from "../../schema/commands/Command.ts"
 import { idOrNull } from "../../actors/base/Identity.ts"
 import { RunLedger } from "../../actors/ledger/run/RunLedger.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"

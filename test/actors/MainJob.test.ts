@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { Capsules } from "../../actors/commands/capsule/Capsules.ts"
-import type { CommandContext } from "../../actors/Command.ts"
+import type { CommandContext } from "../../schema/commands/Command.ts"
 import { InstallPlans } from "../../actors/commands/install-plan/InstallPlans.ts"
 import { Runs, RunStreams } from "../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../actors/ledger/source/Sources.ts"

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer } from "effect"
 import { AccessTokens } from "../../actors/access/account/AccessTokens.ts"
 import { Accounts } from "../../actors/access/account/Accounts.ts"
 import { Users } from "../../actors/access/account/Users.ts"
-import { serviceContext } from "../../actors/Command.ts"
+import { serviceContext } from "../../schema/commands/Command.ts"
 import { testAccounts } from "../support/Accounts.ts"
 import { type Figure, median, processorMillis } from "./support/Figures.ts"
 

@@ -4,7 +4,7 @@ import { InvitationAcceptance } from "../../actors/access/member/InvitationAccep
 import { Invitations } from "../../actors/access/member/Invitations.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Role } from "../../schema/records/Workspace.ts"
-import { serviceContext } from "../../actors/Command.ts"
+import { serviceContext } from "../../schema/commands/Command.ts"
 import { type NewWorkspace, Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 import { accountServices } from "../../src/accounts/AccountServices.ts"
 import { testFoundation } from "./Actors.ts"

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Redacted } from "effect"
 import { Users } from "../../actors/access/account/Users.ts"
 import { ApprovalRules } from "../../actors/access/approval/ApprovalRules.ts"
-import { type CommandContext, serviceContext } from "../../actors/Command.ts"
+import { type CommandContext, serviceContext } from "../../schema/commands/Command.ts"
 import { InstallPlans } from "../../actors/commands/install-plan/InstallPlans.ts"
 import { awaitRun } from "../../actors/ledger/run/RunJournal.ts"
 import { Runs } from "../../actors/ledger/run/Runs.ts"

@@ -5,7 +5,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../..
 import type { AddressLinkState } from "../../../schema/records/AccountLink.ts"
 import type { AddressProof } from "../../../schema/records/Invitation.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"

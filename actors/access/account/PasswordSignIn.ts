@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { Passwords } from "./Passwords.ts"

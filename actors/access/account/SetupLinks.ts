@@ -6,7 +6,7 @@ import { ApiError, invalidRequest, notFound } from "../../../schema/errors/ApiEr
 import type { SetupLinkState } from "../../../schema/records/AccountLink.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"

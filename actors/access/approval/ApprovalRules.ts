@@ -6,7 +6,7 @@ import { type ApiError, invalidRequest, notFound } from "../../../schema/errors/
 import { ApprovalRule } from "../../../schema/records/Approval.ts"
 import { ApprovalRuleId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"

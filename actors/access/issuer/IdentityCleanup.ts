@@ -1,7 +1,7 @@
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
-import { serviceContext } from "../../Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
 const every = Duration.hours(1)

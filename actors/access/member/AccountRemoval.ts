@@ -4,7 +4,7 @@ import { type ApiError, failedPrecondition, notFound } from "../../../schema/err
 import { eraseAccount } from "../account/ErasedAccount.ts"
 import { Users } from "../account/Users.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { endMemberships, ownedAlone } from "../../ledger/workspace/MembershipRow.ts"
 

@@ -6,7 +6,7 @@ import { AccessTokenId, CapsuleId, ConnectionId, SourceId, Subject, WorkspaceId 
 import { Member, type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"

@@ -6,7 +6,7 @@ import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../
 import { type Subject, TeamId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Team, type TeamGrant } from "../../../schema/records/Team.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"

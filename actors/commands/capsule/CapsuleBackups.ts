@@ -8,7 +8,7 @@ import type { BackupId, CapsuleId, WorkspaceId } from "../../../schema/records/I
 import type { Run } from "../../../schema/records/Run.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import {
   archiveContents,

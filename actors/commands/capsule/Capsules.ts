@@ -11,7 +11,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import type { RunGroup, SkippedCapsule } from "../../../schema/records/RunGroup.ts"
 import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
 import type { TokenLimits } from "../../../schema/records/TokenLimits.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 export interface CapsuleUsage {

@@ -3,7 +3,7 @@ import type { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { InstallPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../../schema/commands/Command.ts"
 
 /** Creates and reads install plans. */
 export class InstallPlans extends Context.Service<

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { CapsuleId, RevisionPlanId } from "../../../schema/records/Ids.ts"
 import type { RevisionPlan } from "../../../schema/records/InstallPlan.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../../schema/commands/Command.ts"
 
 /** Creates and reads revision plans. */
 export class RevisionPlans extends Context.Service<

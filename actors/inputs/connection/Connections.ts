@@ -5,7 +5,7 @@ import type { Connection, CredentialRecipe } from "../../../schema/records/Conne
 import type { FinishAuthorization, StartAuthorization } from "../../../schema/commands/ConnectionCommands.ts"
 import type { OAuthHelper } from "../../../schema/records/OAuthHelper.ts"
 import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 /** Reads of Connections, and what people do with them beyond one command (`ConnectionCommands`). */

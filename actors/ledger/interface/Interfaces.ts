@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { InterfaceId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Interface, InterfaceMaterializationFailure } from "../../../schema/records/Interface.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 type Failure = typeof InterfaceMaterializationFailure.Type

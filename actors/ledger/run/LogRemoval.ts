@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../base/audit/Audit.ts"
-import { serviceContext } from "../../Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"

@@ -8,7 +8,7 @@ import type { FoldedRun, LatestRun, ListedRun, Run } from "../../../schema/recor
 import type { RunGroup } from "../../../schema/records/RunGroup.ts"
 import type { ChangeCauses } from "../../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../../schema/records/SourceChanges.ts"
-import type { CommandContext, IdempotentRequest, Replayable } from "../../Command.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import type { RunFilter } from "./RunFilter.ts"
 

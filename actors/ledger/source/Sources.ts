@@ -12,7 +12,7 @@ import type {
 } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../../schema/records/Source.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { HookProofs } from "./SourceHook.ts"
 import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"

@@ -5,7 +5,7 @@ import { type ApiError, failedPrecondition, notFound } from "../../../schema/err
 import { ProjectId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Project } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"

@@ -5,7 +5,7 @@ import type { WorkspaceDriftChecks } from "../../../schema/records/DriftChecks.t
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Workspace } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import type { CommandContext } from "../../Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"

@@ -10,7 +10,7 @@ import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../.
 import type { PoolName } from "../../../schema/agent/PoolName.ts"
 import { AgentId } from "../../../schema/records/Ids.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { serviceContext } from "../../Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"

@@ -7,7 +7,7 @@ import { type AgentRefusal, Rejected } from "../../../schema/agent/AgentRefusal.
 import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
 import { EvidenceId, LeftOverStateId, StateVersionId } from "../../../schema/records/Ids.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { serviceContext } from "../../Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { derivedId, now } from "../../base/Identity.ts"

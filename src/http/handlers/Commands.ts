@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import type { CommandContext, IdempotentRequest } from "../../../actors/Command.ts"
+import type { CommandContext, IdempotentRequest } from "../../../schema/commands/Command.ts"
 import { parseIdempotencyKey } from "../../../actors/base/idempotency/Receipts.ts"
 import { requestDigest } from "../../../actors/base/idempotency/RequestDigest.ts"
 import type { Page, PageRequest } from "../../../actors/base/paging/RowPages.ts"

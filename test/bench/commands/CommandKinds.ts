@@ -1,7 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { ApprovalRules } from "../../../actors/access/approval/ApprovalRules.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { Connections } from "../../../actors/inputs/connection/Connections.ts"
 import { AutomationMembers } from "../../../actors/access/member/AutomationMembers.ts"
 import { Invitations } from "../../../actors/access/member/Invitations.ts"

@@ -1,7 +1,7 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { Users } from "../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"

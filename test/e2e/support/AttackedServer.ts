@@ -3,7 +3,7 @@ import { Context, Effect, FileSystem, Layer, Option, Redacted, References } from
 import { SqlClient } from "effect/sql"
 import { Passwords } from "../../../actors/access/account/Passwords.ts"
 import { Users } from "../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"

@@ -6,7 +6,7 @@ import { AddressChanges } from "../../../actors/access/account/AddressChanges.ts
 import { Passwords } from "../../../actors/access/account/Passwords.ts"
 import { SetupLinks } from "../../../actors/access/account/SetupLinks.ts"
 import { Users } from "../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { MailSettings } from "../../../actors/base/mail/MailSettings.ts"
 import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"

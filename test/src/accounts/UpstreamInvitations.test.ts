@@ -5,7 +5,7 @@ import { InvitationAcceptance } from "../../../actors/access/member/InvitationAc
 import { Invitations, type InvitationScope, type NewInvitation } from "../../../actors/access/member/Invitations.ts"
 import { Members } from "../../../actors/access/member/Members.ts"
 import { Memberships } from "../../../actors/ledger/workspace/Memberships.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { as, joinWorkspace, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import {

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { Users } from "../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../actors/Command.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
 import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Context, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CommandContext } from "../../../actors/Command.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { Connections } from "../../../actors/inputs/connection/Connections.ts"
 import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import { Workspaces } from "../../../actors/ledger/workspace/Workspaces.ts"

@@ -8,7 +8,7 @@ import { PasswordSignIn } from "../../../../actors/access/account/PasswordSignIn
 import { Sessions } from "../../../../actors/access/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/access/account/SetupLinks.ts"
 import { Users } from "../../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { newPerson, testAccounts, text } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 

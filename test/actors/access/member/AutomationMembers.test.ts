@@ -10,7 +10,7 @@ import { TokenAuthority } from "../../../../actors/access/account/TokenAuthority
 import { UpstreamArrivals } from "../../../../actors/access/member/UpstreamArrivals.ts"
 import { Users } from "../../../../actors/access/account/Users.ts"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { AutomationMembers } from "../../../../actors/access/member/AutomationMembers.ts"
 import { Invitations } from "../../../../actors/access/member/Invitations.ts"
 import { type MemberChange, Members } from "../../../../actors/access/member/Members.ts"

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { Users } from "../../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { Invitations } from "../../../../actors/access/member/Invitations.ts"
 import { InvitedSignUp } from "../../../../actors/access/member/InvitedSignUp.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunGroupId } from "../../../../schema/records/Ids.ts"

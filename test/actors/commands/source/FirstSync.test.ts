@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect, Latch, Layer } from "effect"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
-import type { CommandContext } from "../../../../actors/Command.ts"
+import type { CommandContext } from "../../../../schema/commands/Command.ts"
 import type { DatabaseFile } from "../../../../actors/base/database/DatabaseFile.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"

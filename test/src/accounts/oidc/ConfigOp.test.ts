@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { SigningKeys } from "../../../../actors/access/issuer/SigningKeys.ts"
 import { suite } from "../../../support/Effect.ts"
 import { someone } from "./support/Someone.ts"

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../../actors/access/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/access/account/SetupLinks.ts"
 import { Users } from "../../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { newPerson, newWorkspace } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import {

@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { AccessTokens } from "../../../../actors/access/account/AccessTokens.ts"
 import { Sessions } from "../../../../actors/access/account/Sessions.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { controlPlaneOf } from "../../../../src/Composition.ts"
 import { listener } from "../../../../src/composition/HttpLayer.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../../actors/access/account/AccessTokens.ts"
-import { serviceContext } from "../../../../actors/Command.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { AutomationMembers } from "../../../../actors/access/member/AutomationMembers.ts"
 import { AutomationTokens } from "../../../../actors/access/member/AutomationTokens.ts"
 import type { WorkspaceId } from "../../../../schema/records/Ids.ts"

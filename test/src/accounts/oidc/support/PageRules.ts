@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Users } from "../../../../../actors/access/account/Users.ts"
-import { serviceContext } from "../../../../../actors/Command.ts"
+import { serviceContext } from "../../../../../schema/commands/Command.ts"
 import { newWorkspace } from "../../../../support/Accounts.ts"
 import {
   authorization,
