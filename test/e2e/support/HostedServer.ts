@@ -118,6 +118,13 @@ export const hostedServer = Effect.fnUntraced(function* (
     sql: Context.get(services, SqlClient.SqlClient),
     subject,
     token: secret,
+    /** A token of somebody who has an account. */
+    tokenOf: Effect.fnUntraced(function* (email: string) {
+      const { subject: other } = yield* Effect.fromOption(yield* Context.get(services, Users).findByEmail(email))
+      const scopes = ["read", "write"]
+      const made = yield* Context.get(services, AccessTokens).create(serviceContext, other, { name: "test", scopes })
+      return Redacted.value(made.secret)
+    }),
     client: yield* makeClient({ baseUrl: url, token: secret }),
     /** The person's session, for actions that tokens may not perform. */
     inPerson: yield* makeClient({ baseUrl: url }).pipe(
