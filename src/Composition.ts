@@ -38,8 +38,8 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 
 /**
  * The control plane built from the given parts: storage, executors, actors and HTTP interface. Closing the Scope drains in
- * reverse order: no new Runs or requests, live streams told where to resume, Runs given their grace period, then the database,
- * and last the operator's listener.
+ * reverse order: no new Runs or requests, live streams receive their resume position, Runs get their grace period, then the
+ * database, and last the operator's listener.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,

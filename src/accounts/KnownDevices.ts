@@ -48,7 +48,7 @@ export class KnownDevices extends Context.Service<
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-    /** Makes the browser that receives the response remember that this person has signed in. */
+    /** Marks the browser that receives the response as used by this person. */
     readonly remember: (
       response: HttpServerResponse.HttpServerResponse,
       subject: string

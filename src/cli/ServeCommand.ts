@@ -16,7 +16,7 @@ import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-/** Exported, since the declarations of the command line name it. */
+/** Exported, because the declarations of the command line refer to it. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   code: Schema.String,
   message: Schema.String

@@ -9,7 +9,7 @@ export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
-/** Remembers which file was opened. Writes to a file that has been removed or replaced are lost when this process exits. */
+/** Records which file was opened. Writes to a file that has been removed or replaced are lost when this process exits. */
 export const databasePresence = (file: string) =>
   Layer.effect(
     DatabasePresence,

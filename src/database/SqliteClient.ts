@@ -13,7 +13,7 @@ import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
 import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
 
-/** The client, with transactions that are visible to code which does not know the client: see `outsideTransaction`. */
+/** The client, with transactions that are visible to code without this client: see `outsideTransaction`. */
 export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
   const { transactionService } = sql
   const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>

@@ -38,7 +38,7 @@ export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
       const answer = Effect.map(readiness, answerOf)
       yield* router.add(...routeOf(live), alive)
       yield* router.add(...routeOf(ready), answer)
-      // HAProxy checks with OPTIONS unless it is told another method.
+      // HAProxy checks with OPTIONS unless another method is configured.
       yield* router.add("OPTIONS", live.path, alive)
       yield* router.add("OPTIONS", ready.path, answer)
     })

@@ -23,7 +23,7 @@ const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
     ({ error, out }) => [out.trim().split("\n"), error] as const
   )
 
-/** The same, again if the server took longer to answer than a shell waits. */
+/** As above, but repeats if the server responded too late for the shell. */
 const inBash = (shell: Shell, words: ReadonlyArray<string>) =>
   onceInBash(shell, words).pipe(Effect.repeat({ until: ([[first]]) => first !== "", times: 5 }))
 

@@ -25,7 +25,7 @@ interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
-/** The files of a message: those in the message, and those transferred separately. */
+/** The files of a message, both inside it and transferred separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
   /** Returns true if a file can be opened to its end. */

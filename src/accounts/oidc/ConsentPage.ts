@@ -36,7 +36,7 @@ export const identityList = (
   }</p>`
 }
 
-/** Asks a person whether the client may have what it requests. Works without a script. */
+/** Asks a person to allow the client's request. Works without a script. */
 export const consentPage = (question: ConsentQuestion) => {
   const { authority, email, encoded, language, permissions, request, token, workspaceName } = question
   const words = pageWords[language]

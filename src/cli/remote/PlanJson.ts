@@ -60,7 +60,7 @@ const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** True if a value is not shown, and the side of the change existed. Older records do not tell the sides apart. */
+/** True if a value is not shown, and the side of the change existed. Older records do not distinguish the sides. */
 const isHidden = (one: Attribute, side: "before" | "after"): boolean =>
   one.sensitive === true &&
   (one[`${side}Sensitive`] !== undefined || (one.beforeSensitive === undefined && one.afterSensitive === undefined))

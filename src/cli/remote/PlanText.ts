@@ -263,8 +263,8 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
   ])
 
 /**
- * A plan in the form shown for review: what it may not know of, then the riskiest changes first, then minor ones, then Outputs,
- * counts and the digest.
+ * A plan in the form shown for review: the objects that it may miss, then the riskiest changes first, then minor ones, then
+ * Outputs, counts and the digest.
  */
 export const planText = (
   run: Run,

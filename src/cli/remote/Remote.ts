@@ -21,7 +21,7 @@ export class Remote extends Context.Service<
     readonly token: Redacted.Redacted
     /** Signs requests to the server, as long as the login lasts. */
     readonly client: HttpClient.HttpClient
-    /** Handle or id, unless a command names another Workspace. */
+    /** Handle or id, unless a command selects another Workspace. */
     readonly workspace: Option.Option<string>
   }
 >()("svc/src/cli/remote/Remote") {}

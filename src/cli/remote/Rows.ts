@@ -1,5 +1,5 @@
 const gap = "  "
-/** Fewer columns than this say nothing. */
+/** Fewer columns than this show nothing useful. */
 const narrowest = 8
 
 const isId = /^[a-z]{2,8}_[a-z0-9]{16,64}$/

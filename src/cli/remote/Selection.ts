@@ -27,7 +27,7 @@ const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) 
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
-/** Several records with one name could be told apart by id only. */
+/** Several records with one name differ only by id. */
 export const nameTaken = (what: string, name: string, id: string) =>
   new RemoteFailed({
     code: "name_taken",

@@ -40,7 +40,7 @@ const refused = (message: string) => new CommandFailed({ ...misuse, message })
 
 const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The values in a file, as the tool reads them: JSON, or its own syntax. Messages name a line, never a value. */
+/** The values in a file, as the tool reads them: JSON, or its own syntax. Messages contain a line number, never a value. */
 export const valuesOfFile = Effect.fn("valuesOfFile")(function* (file: string) {
   const text = yield* inputText(file)
   if (file.endsWith(".json") || text.trimStart().startsWith("{")) {

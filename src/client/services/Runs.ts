@@ -31,7 +31,7 @@ const isSettled = ({ status }: Run): boolean => status === "waiting_approval" ||
 
 interface ApprovalOptions {
   readonly comment?: string
-  /** Codes of `uncertain` in the Run's approvals: without them, a plan that may not know of objects that exist is refused. */
+  /** Codes of `uncertain` in the Run's approvals: without them, a plan that may miss objects that exist is refused. */
   readonly acknowledged?: ReadonlyArray<UncertainCode>
 }
 

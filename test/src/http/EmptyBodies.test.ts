@@ -36,7 +36,7 @@ const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ]
 ]
 
-/** The answer without what differs between two requests. */
+/** The response without the values that differ between two requests. */
 const answerTo = Effect.fnUntraced(function* (method: string, path: string, init: RequestInit) {
   const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const response = yield* send(at, {

@@ -6,7 +6,7 @@ import { decisionWords } from "./DecisionWords.ts"
 /** Levels at which a module has its own file system and processes. */
 const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
-/** A plan is somebody else's code that has already run: its approver must know what it could reach. */
+/** A plan is somebody else's code that has already run: its approver must know the systems that it could reach. */
 export const Confinement = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
   const isLow = run.isolation !== undefined && !separate.has(run.isolation)

@@ -18,8 +18,8 @@ const en = {
     platform: (needed: string) => `No connected agent runs on ${needed}.`,
     isolation: (needed: string) => `No connected agent isolates as it needs: ${needed}.`,
     credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
-    disk: () => "The disks of the agents that could are nearly full.",
-    undrained: () => "The agents that could are draining.",
+    disk: () => "The disks of all suitable agents are nearly full.",
+    undrained: () => "All suitable agents are draining.",
     leases: (needed: string) => `After a restore, applies wait until earlier ones are over: ${needed}.`
   },
   queueOfPool: (pool: string) => `It is for the pool ${pool}.`,
