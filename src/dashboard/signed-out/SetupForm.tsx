@@ -85,7 +85,7 @@ interface SetupFormProps {
   readonly onEnded?: () => void
 }
 
-/** The form with the future sign-in method of the holder of a setup link and, for a first account, the person's details. */
+/** The form in which the holder of a setup link chooses a sign-in method and, for a first account, enters their details. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const signedOut = useWords(signedOutWords)
   const words = useWords(setupWords)
