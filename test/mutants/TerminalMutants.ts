@@ -59,6 +59,13 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
     test: "test/e2e/Terminal.test.ts"
   },
   {
+    name: "completion: a name from a server is no code for the shell",
+    file: "src/cli/completion/CompletionCommand.ts",
+    text: 'COMPREPLY+=("$(printf %q "$word")")',
+    broken: 'COMPREPLY+=("$word")',
+    test: "test/e2e/Completion.test.ts"
+  },
+  {
     name: "terminal: nobody is asked without a terminal",
     file: decisionFile,
     text: "if (json || !canPrompt) return yield* digestUnnamed(run)",
