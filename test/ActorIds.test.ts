@@ -11,7 +11,7 @@ const ofNobody = "a data key may belong to no Workspace, which is the empty text
 /** Ids that may be any string, with the reason. */
 const asText: Readonly<Record<string, string>> = {
   "actors/access/account/PeopleBehind.ts: tokenId": credential,
-  "actors/access/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
+  "actors/access/account/AccessTokens.ts: tokenId": "the end of the previous page, as the signed cursor has it",
   "actors/access/approval/Approvals.ts: tokenId": credential,
   "actors/access/approval/PlanAuthors.ts: tokenId": credential,
   "actors/access/approval/RunApprovalReads.ts: tokenId": credential,
@@ -27,9 +27,8 @@ const asText: Readonly<Record<string, string>> = {
   "actors/ledger/interface/Interfaces.ts: capsuleId": filter,
   "actors/ledger/run/RunFilter.ts: capsuleId": filter,
   "actors/ledger/run/RunFilter.ts: sourceId": filter,
-  "actors/base/vault/DataKeyRow.ts: workspace_id": ofNobody,
-  "actors/base/vault/DataKeys.ts: workspaceId": ofNobody,
   "actors/base/vault/DataKeys.ts: workspace_id": ofNobody,
+  "actors/base/vault/DataKeys.ts: workspaceId": ofNobody,
   "actors/base/vault/SealedPlaces.ts: workspaceId": "an expression of SQL, and what it finds in any table",
   "actors/base/vault/Sealing.ts: workspaceId": "a part of the place that a sealed value is bound to, compared as text",
   "actors/ledger/workspace/WorkspaceList.ts: selectedWorkspaceId":

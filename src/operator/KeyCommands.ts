@@ -3,7 +3,7 @@ import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
 import { Audit } from "../../actors/base/audit/Audit.ts"
 import { serviceContext } from "../../schema/commands/Command.ts"
 import { Vault } from "../../actors/base/vault/Vault.ts"
-import type { VaultLocked } from "../../actors/base/vault/VaultErrors.ts"
+import type { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
   /** Removes from the file the keys that stored data no longer needs. */

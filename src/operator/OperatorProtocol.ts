@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
 import { User } from "../../actors/access/account/Users.ts"
-import { VaultLocked } from "../../actors/base/vault/VaultErrors.ts"
+import { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"

@@ -4,7 +4,7 @@ import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /** The counter of changes of authority: one row, written by triggers. */
-const AuthorityChangeRow = table("authority_changes", {
+export const AuthorityChangeRow = table("authority_changes", {
   id: Schema.Int,
   count: Schema.Int
 })

@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Clock, Effect } from "effect"
-import { codeOf } from "../../actors/access/account/Totp.ts"
+import { codeOf } from "../../actors/access/account/SecondFactors.ts"
 import { it } from "../support/Effect.ts"
 import { step } from "./support/KeyboardPerson.ts"
 import { peopleAtOnce } from "./support/PeopleAtOnce.ts"

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, spyOn } from "bun:test"
 import { Effect, Exit, FileSystem, Scope } from "effect"
 import { passwordHashing } from "../../actors/access/account/PasswordHashing.ts"
-import { codeOf } from "../../actors/access/account/Totp.ts"
+import { codeOf } from "../../actors/access/account/SecondFactors.ts"
 import { it } from "../support/Effect.ts"
 import {
   type AttackAnswer,

@@ -194,14 +194,14 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "recovery code: single use",
-    file: "actors/access/account/RecoveryCodes.ts",
+    file: "actors/access/account/SecondFactors.ts",
     text: " AND used_at IS NULL RETURNING id",
     broken: " RETURNING id",
     test: factors
   },
   {
     name: "recovery code: its person",
-    file: "actors/access/account/RecoveryCodes.ts",
+    file: "actors/access/account/SecondFactors.ts",
     text: "WHERE subject = ${subject} AND code_hash = ${digest(code)}",
     broken: "WHERE subject <> ${subject + subject} AND code_hash = ${digest(code)}",
     test: factors

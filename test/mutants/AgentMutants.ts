@@ -49,14 +49,14 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a cancelled apply is not started",
-    file: "actors/running/execution/StartObstacle.ts",
+    file: "actors/running/execution/AutomaticObstacle.ts",
     text: "if (run.cancel_requested_at !== null)",
     broken: "if (run.cancel_requested_at === undefined)",
     test: startTest
   },
   {
     name: "agent: an apply is not started without its approvals",
-    file: "actors/running/execution/StartObstacle.ts",
+    file: "actors/running/execution/AutomaticObstacle.ts",
     text: "return unapproved === undefined ?",
     broken: "return unapproved !== null ?",
     test: startTest

@@ -201,7 +201,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "only owners change rules and teams",
-    file: "actors/access/team/OwnerScope.ts",
+    file: "actors/access/team/Teams.ts",
     text: `!== "owner") return yield* permissionDenied(refusal)`,
     broken: `=== undefined) return yield* permissionDenied(refusal)`,
     test: approvals

@@ -162,14 +162,14 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "token: revoked",
-    file: "actors/access/account/StoredToken.ts",
+    file: "actors/access/account/TokenAuthority.ts",
     text: " && row.revoked_at === null",
     broken: "",
     test: accessTokens
   },
   {
     name: "token: known to one store only",
-    file: "actors/access/account/StoredToken.ts",
+    file: "actors/access/account/TokenAuthority.ts",
     text: "row.elsewhere === 0 && ",
     broken: "",
     test: "test/actors/access/account/TokenAuthority.test.ts"

@@ -92,7 +92,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "topOrigin: Schema.optionalKey(Schema.String)"
     ]
   }),
-  ...guardsOf("actors/access/account/StoredToken.ts", "test/actors/access/account/StoredToken.test.ts", {
+  ...guardsOf("actors/access/account/TokenAuthority.ts", "test/actors/access/account/StoredToken.test.ts", {
     "stored token: an open account": [`&& row.user_status === "active"`, ""],
     "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
   }),
@@ -140,7 +140,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]
     }
   ),
-  ...guardsOf("actors/access/issuer/Pkce.ts", "test/actors/access/issuer/Pkce.test.ts", {
+  ...guardsOf("actors/access/issuer/AuthorizationCodes.ts", "test/actors/access/issuer/Pkce.test.ts", {
     "pkce: the verifier": ["timingSafeEqual(Buffer.from(made), Buffer.from(challenge))", "made !== verifier"],
     "pkce: its characters": [
       "if (!verifierPattern.test(verifier)) return false",

@@ -5,7 +5,7 @@ const inputs = "test/actors/commands/capsule-export/ExportedInputs.test.ts"
 const withTool = "test/actors/commands/capsule-export/ExportWithTool.test.ts"
 const table = "test/src/http/AuthorizationTable.test.ts"
 const serviceFile = "actors/commands/capsule-export/CapsuleExports.ts"
-const linkFile = "actors/commands/capsule-export/ExportLink.ts"
+const linkFile = "actors/commands/capsule-export/CapsuleExports.ts"
 const filesFile = "actors/commands/capsule-export/ExportFiles.ts"
 
 /** Mutants of an export: the people who may export a Capsule, the time, and the omitted data. */

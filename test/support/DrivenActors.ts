@@ -96,10 +96,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/capsule-export/ExportWithTool",
     "what stays out of an archive, and what is added"
   ],
-  "actors/commands/capsule-export/ExportLink.ts": [
-    "actors/commands/capsule-export/CapsuleExports",
-    "whose link it is, and for how long"
-  ],
   "actors/inputs/connection/TokenRevocation.ts": [
     "actors/inputs/connection/RenewedTokens",
     "what is given back, and when again"
@@ -128,15 +124,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/adoption/StateAdoption",
     "what a plan over a state that was taken over says"
   ],
-  "actors/running/execution/RunProfiles.ts": [
-    "actors/ledger/configuration/OperatorConfigs",
-    "refusals of a profile and its tool"
-  ],
   "actors/running/execution/RestoreTarget.ts": [
     "actors/running/execution/Restore",
     "refusals of a backup that does not fit"
   ],
-  "actors/running/execution/AppliedLane.ts": ["actors/commands/capsule/LaneFollowing", "which lane an apply adopts"],
   "actors/running/execution/ApplyConclusion.ts": [
     "actors/running/execution/PostApply",
     "how an apply ends by its checks"

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 import { AddressChangeRow } from "./ProfileRows.ts"
-import { UpstreamIdentityRow } from "./UpstreamRow.ts"
+import { UpstreamIdentityRow } from "./UpstreamIdentities.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**

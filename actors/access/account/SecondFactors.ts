@@ -1,18 +1,118 @@
-import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
-import { base32, now } from "../../base/Identity.ts"
+import { base32, newId, now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { AccountNotices } from "./AccountNotices.ts"
-import { TotpRow } from "./FactorRows.ts"
 import type { NoticeKind } from "./ProfileRows.ts"
-import { issueRecoveryCodes, recoveryCodesLeft, spendRecoveryCode } from "./RecoveryCodes.ts"
-import { stepOf } from "./Totp.ts"
 import { providedService } from "../../base/Provided.ts"
+import { createHmac, hash, timingSafeEqual } from "node:crypto"
+import { Subject } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/**
+ * Time-based one-time passwords (RFC 6238) in the form that every authenticator supports: SHA-1, six digits, a new code every 30
+ * seconds.
+ */
+const stepMillis = 30_000
+const digits = 6
+// A phone's clock may be half a minute off, and a person takes time to type.
+const tolerance = 1
+
+/** The code for one time step (RFC 4226, 5.3). */
+export const codeOf = (secret: Uint8Array, step: number): string => {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const digest = createHmac("sha1", secret).update(counter).digest()
+  const offset = digest.readUInt8(digest.length - 1) & 0x0f
+  const truncated = digest.readUInt32BE(offset) & 0x7fffffff
+  return String(truncated % 10 ** digits).padStart(digits, "0")
+}
+
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+
+/** The time step of the code, among the steps currently accepted and later than `last`; `undefined` without a match. */
+export const stepOf = (secret: Uint8Array, code: string, millis: number, last: number | null): number | undefined => {
+  const present = Math.floor(millis / stepMillis)
+  for (let step = present - tolerance; step <= present + tolerance; step++) {
+    if (step >= 0 && (last === null || step > last) && isSame(codeOf(secret, step), code)) return step
+  }
+  return undefined
+}
+
+/** Second factors using time-based codes; `secret` is sealed. Not required until activated. */
+export const TotpRow = table("totp_factors", {
+  subject: Subject,
+  secret: Schema.String,
+  created_at: Timestamp,
+  activated_at: Schema.NullOr(Timestamp),
+  last_step: Schema.NullOr(Schema.Int),
+  failures: Schema.Int,
+  failing_since: Schema.NullOr(Timestamp)
+})
+type TotpRow = RowOf<typeof TotpRow.columns>
+
+/** Codes that can each replace the second factor once. */
+export const RecoveryCodeRow = table("recovery_codes", {
+  id: Schema.String,
+  subject: Subject,
+  code_hash: Schema.String,
+  created_at: Timestamp,
+  used_at: Schema.NullOr(Timestamp)
+})
+type RecoveryCodeRow = RowOf<typeof RecoveryCodeRow.columns>
+
+const howMany = 10
+// 80 random bits cannot be guessed, so the digest needs no salt.
+const codeBytes = 10
+
+/** Accepts the code as the person wrote it down, however grouped. */
+const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
+
+const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
+
+/** New codes for the person, shown only once; the previous ones are revoked. Runs in the caller's transaction. */
+const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const at = yield* now
+  yield* sql`DELETE FROM recovery_codes WHERE subject = ${subject}`
+  return yield* Effect.replicateEffect(
+    Effect.gen(function* () {
+      const code = base32(yield* random.randomBytes(codeBytes)).replaceAll(/(.{4})(?=.)/g, "$1-")
+      yield* sql`INSERT INTO recovery_codes ${RecoveryCodeRow.values(sql, {
+        id: yield* newId(Schema.String, "rcv"),
+        subject,
+        code_hash: digest(code),
+        created_at: at,
+        used_at: null
+      })}`
+      return Redacted.make(code)
+    }),
+    howMany
+  )
+}, Effect.orDie)
+
+/** Consumes the code; false if it is not one of the person's unused codes. */
+const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: string, code: string) {
+  const sql = yield* SqlClient.SqlClient
+  const spent = yield* sql`UPDATE recovery_codes SET ${RecoveryCodeRow.changes(sql, { used_at: yield* now })}
+    WHERE subject = ${subject} AND code_hash = ${digest(code)} AND used_at IS NULL RETURNING id`
+  return spent.length > 0
+}, Effect.orDie)
+
+/** Number of the person's unused codes. */
+const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const left = yield* sql`SELECT id FROM recovery_codes WHERE subject = ${subject} AND used_at IS NULL`
+  return left.length
+}, Effect.orDie)
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20

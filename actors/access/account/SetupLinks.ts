@@ -22,9 +22,22 @@ import { claimedChallenge, issueChallenge, spendSetupChallenge } from "./Passkey
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
-import { SetupLinkRow } from "./SetupLinkRow.ts"
 import { type User, Users } from "./Users.ts"
 import { providedService } from "../../base/Provided.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** One-time links to set up or recover an account. Only the recipient of a mail holds a `mailed_reset` link. */
+export const SetupLinkRow = table("setup_links", {
+  id: Schema.String,
+  secret_hash: Schema.String,
+  purpose: Schema.Literals(["first_admin", "reset_password", "mailed_reset"]),
+  subject: Schema.NullOr(Subject),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  used_at: Schema.NullOr(Timestamp)
+})
+type SetupLinkRow = RowOf<typeof SetupLinkRow.columns>
 
 const validFor = retention.setupLink.after
 

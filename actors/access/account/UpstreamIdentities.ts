@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
-import { Subject } from "../../../schema/records/Ids.ts"
+import { InvitationId, Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
@@ -12,7 +12,31 @@ import { AccountNotices } from "./AccountNotices.ts"
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
-import { UpstreamIdentityRow } from "./UpstreamRow.ts"
+import { AddressProof } from "../../../schema/records/Invitation.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Identities at upstream providers that can sign in to an account. */
+export const UpstreamIdentityRow = table("upstream_identities", {
+  issuer: Schema.String,
+  upstream_subject: Schema.String,
+  subject: Subject,
+  verified_email: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  last_used_at: Timestamp
+})
+export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
+
+/** Pending sign-ins at an upstream provider. */
+export const UpstreamSignInRow = table("upstream_sign_ins", {
+  secret_hash: Schema.String,
+  link_subject: Schema.NullOr(Subject),
+  return_path: Schema.String,
+  expires_at: Timestamp,
+  confirm_session: Schema.NullOr(Schema.String),
+  invitation_id: Schema.NullOr(InvitationId),
+  invitation_proof: Schema.NullOr(AddressProof)
+})
+export type UpstreamSignInRow = RowOf<typeof UpstreamSignInRow.columns>
 
 /** The identity in the upstream provider's verified response. */
 export interface UpstreamIdentity {

@@ -7,7 +7,7 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { InvitationId, Subject } from "../../../schema/records/Ids.ts"
 import { now } from "../../base/Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
-import { UpstreamSignInRow } from "./UpstreamRow.ts"
+import { UpstreamSignInRow } from "./UpstreamIdentities.ts"
 
 const validFor = retention.upstreamSignIn.after
 

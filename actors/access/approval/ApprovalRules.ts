@@ -13,7 +13,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
-import { type OwnerScope, requireOwner } from "../team/OwnerScope.ts"
+import { type OwnerScope, requireOwner } from "../team/Teams.ts"
 import { ApprovalRuleRow } from "./ApprovalRows.ts"
 
 const decode = storedRecord(ApprovalRule)

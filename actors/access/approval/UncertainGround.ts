@@ -4,7 +4,7 @@ import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
-import { LeftOverStateRow } from "../../ledger/state/LeftOverStateRow.ts"
+import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 /** A reason why the objects of a Capsule are uncertain. */

@@ -1,15 +1,33 @@
-import { Clock, Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { now } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
 import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
-import { DeviceCodeRow } from "./DeviceCodeRow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** Device authorizations. */
+export const DeviceCodeRow = table("oidc_device_codes", {
+  secret_hash: Schema.String,
+  user_code_digest: Schema.String,
+  client_id: Schema.String,
+  scopes: Schema.String,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  resource: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["pending", "approved", "denied", "used"]),
+  grant_id: Schema.NullOr(Schema.String),
+  interval_seconds: Schema.Int,
+  last_polled_at: Schema.NullOr(Timestamp),
+  created_at: Timestamp,
+  expires_at: Timestamp
+})
+type DeviceCodeRow = RowOf<typeof DeviceCodeRow.columns>
 
 export interface NewDeviceRequest {
   readonly clientId: string

@@ -14,7 +14,7 @@ import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { admitMember } from "../../ledger/workspace/MembershipRow.ts"
-import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import {
   invitationRefusal,
   lapsedInvitation,

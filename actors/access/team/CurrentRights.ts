@@ -4,7 +4,7 @@ import type { ProjectId, Subject, TeamId, WorkspaceId } from "../../../schema/re
 import { type Role, roleAtLeast, SubjectKind } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
-import { TeamGrantRow, TeamMemberRow } from "./TeamRows.ts"
+import { TeamGrantRow, TeamMemberRow } from "./Teams.ts"
 
 /** The Project and environment of a Capsule. */
 export interface CapsulePlace {

@@ -1,9 +1,9 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { NewTeam, TeamChange } from "../../../schema/api/TeamsApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
-import { type Subject, TeamId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { ProjectId, Subject, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Team, type TeamGrant } from "../../../schema/records/Team.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
@@ -13,8 +13,51 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
-import { type OwnerScope, requireOwner } from "./OwnerScope.ts"
-import { TeamGrantRow, TeamMemberRow, TeamRow } from "./TeamRows.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { Role } from "../../../schema/records/Workspace.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
+
+/** The Workspace, and the person acting on it. */
+export interface OwnerScope {
+  readonly workspaceId: WorkspaceId
+  readonly subject: string
+}
+
+/** Refuses anybody but an owner, as of the caller's transaction, and refuses everybody in an archived Workspace. */
+export const requireOwner = Effect.fn("requireOwner")(function* (
+  { subject, workspaceId }: OwnerScope,
+  refusal: string
+) {
+  const sql = yield* SqlClient.SqlClient
+  const own = Effect.provideService(SqlClient.SqlClient, sql)
+  if ((yield* own(roleHeld(workspaceId, { subject }))) !== "owner") return yield* permissionDenied(refusal)
+  yield* own(refuseArchived(workspaceId))
+})
+
+/** Teams of a Workspace. */
+export const TeamRow = table("teams", {
+  id: TeamId,
+  workspace_id: WorkspaceId,
+  name: Schema.String,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type TeamRow = RowOf<typeof TeamRow.columns>
+
+/** The members of each team. */
+export const TeamMemberRow = table("team_members", { team_id: TeamId, subject: Subject })
+
+/** A team's roles in Projects and environments. */
+export const TeamGrantRow = table("team_grants", {
+  team_id: TeamId,
+  position: Schema.Int,
+  project_id: Schema.NullOr(ProjectId),
+  environment: Schema.NullOr(Schema.String),
+  role: Role
+})
+export type TeamGrantRow = RowOf<typeof TeamGrantRow.columns>
 
 const decode = storedRecord(Team)
 

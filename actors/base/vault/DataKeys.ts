@@ -7,12 +7,24 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { now } from "../Identity.ts"
 import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
-import { identity, openBytes, sealBytes } from "./Sealing.ts"
-import { VaultOpenFailed } from "./VaultErrors.ts"
-import { DataKeyRow } from "./DataKeyRow.ts"
+import { identity, openBytes, sealBytes, VaultOpenFailed } from "./Sealing.ts"
 import { provided } from "../Provided.ts"
 import { createHmac, createSecretKey } from "node:crypto"
-import { rowShape } from "../database/Table.ts"
+import { type RowOf, rowShape, table } from "../database/Table.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+
+/** Wrapped data keys; `workspace_id` is empty for records that belong to no Workspace. */
+export const DataKeyRow = table("vault_data_keys", {
+  id: Schema.String,
+  record_kind: Schema.String,
+  workspace_id: Schema.String,
+  master_key_id: Schema.String,
+  wrapped_key: Schema.String,
+  status: Schema.String,
+  created_at: Timestamp,
+  wrapped_at: Timestamp
+})
+type DataKeyRow = RowOf<typeof DataKeyRow.columns>
 
 /** A key that seals the values of one record kind in one Workspace. */
 export interface DataKey {

@@ -1,7 +1,7 @@
 import { Effect, Redacted, Result, Schema } from "effect"
 import { Digest, Kdf } from "effect/crypto"
 import { Base64, Base64Url, Hex } from "effect/encoding"
-import { VaultLocked } from "./VaultErrors.ts"
+import { VaultLocked } from "./Sealing.ts"
 
 export const masterKeyLength = 32
 

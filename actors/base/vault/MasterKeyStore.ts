@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path, Redacted, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { type Keyring, makeKeyring, makeMasterKey, masterKeyLength, parseKeyring, printKeyring } from "./MasterKey.ts"
-import { VaultLocked } from "./VaultErrors.ts"
+import { VaultLocked } from "./Sealing.ts"
 import type { MasterKeySource } from "./VaultSettings.ts"
 
 const maxKeyBytes = 65_536n

@@ -5,8 +5,7 @@ import { collectBefore, collectedGarbage } from "../../../runner/execution/Colle
 import { longValues } from "../../../schema/tables/VaultTables.ts"
 import { type RowOf, rowShape, table } from "../database/Table.ts"
 import type { DataKey } from "./DataKeys.ts"
-import { decode, encode, identity, keyOf, type SealContext, valueIdentity } from "./Sealing.ts"
-import { VaultOpenFailed } from "./VaultErrors.ts"
+import { decode, encode, identity, keyOf, type SealContext, valueIdentity, VaultOpenFailed } from "./Sealing.ts"
 
 /** A part of a sealed value that is too long for one row. */
 export const SealedPartRow = table("sealed_parts", {

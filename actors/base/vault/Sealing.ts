@@ -1,6 +1,23 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
-import { VaultOpenFailed } from "./VaultErrors.ts"
+
+/**
+ * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. The error
+ * deliberately gives no further detail.
+ */
+export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
+  message: Schema.String
+}) {
+  static readonly anywhere = () => new VaultOpenFailed({ message: "A sealed value could not be opened." })
+}
+
+/** The vault cannot work with the given master keys. `keyIds` are the missing keys, if that is the reason. */
+export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked", {
+  message: Schema.String,
+  keyIds: Schema.Array(Schema.String)
+}) {
+  static readonly because = (message: string) => new VaultLocked({ message, keyIds: [] })
+}
 
 // Buffer's codec is native; anything else would be slow for a state file of many MiB.
 export const encode = (bytes: Uint8Array): string =>

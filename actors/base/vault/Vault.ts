@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto"
-import type { FileSystem, Path } from "effect"
-import { Context, Effect, Layer, Option, Redacted, Ref, Semaphore } from "effect"
+import { Context, Effect, type FileSystem, Layer, Option, type Path, Redacted, Ref, Semaphore } from "effect"
 import type { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
 import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
@@ -9,9 +8,16 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type DataKey, digestFor, digestRootKind, makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
 import { makeKeyring } from "./MasterKey.ts"
 import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
-import { identity, openBytes, sealBytes, type SealContext, valueIdentity } from "./Sealing.ts"
+import {
+  identity,
+  openBytes,
+  sealBytes,
+  type SealContext,
+  valueIdentity,
+  VaultLocked,
+  VaultOpenFailed
+} from "./Sealing.ts"
 import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
-import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 import { provided } from "../Provided.ts"
 

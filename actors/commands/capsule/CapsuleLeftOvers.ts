@@ -6,7 +6,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
-import { LeftOverStateRow, ListedLeftOver } from "../../ledger/state/LeftOverStateRow.ts"
+import { LeftOverStateRow, ListedLeftOver } from "../../ledger/state/LeftOverStates.ts"
 import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
 
 /** Operations that people may perform on the states left behind by a Capsule's applies. */

@@ -1,7 +1,7 @@
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Result, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
-import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import { type CapsuleId, type RunGroupId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -11,7 +11,7 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { awaitRun } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
-import { toRun } from "../../ledger/run/RunRow.ts"
+import { RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { capsulesNeedingAttention, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
@@ -20,10 +20,8 @@ import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.t
 import { AutoUpdateDecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
 import { BackupRow, BackupStore, ListedBackup, toBackup } from "../../ledger/state/BackupStore.ts"
 import { readGroup } from "../../running/run-group/GroupProjection.ts"
-import { startDriftCheck, type StartedGroup, startUpdate } from "./CapsuleGroups.ts"
 import { CapsuleRow, GuardedCapsuleRow, guardedCapsules, toCapsule } from "../../ledger/capsule/CapsuleRow.ts"
-import { Capsules } from "./Capsules.ts"
-import { usageOf } from "./CapsuleUsage.ts"
+import { Capsules, type CapsuleUsage } from "./Capsules.ts"
 import { OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
 import { readyMadeConfigs, toInstallConfig } from "../../ledger/configuration/PublicInstallConfig.ts"
 import { storedValue } from "../../../runner/execution/ServerPaths.ts"
@@ -32,6 +30,101 @@ import { toOutput, toStateVersion } from "../../ledger/state/StateVersions.ts"
 import { InstallConfigRow, ListedConfig, ProviderBindingRow } from "../../ledger/configuration/InstallConfigStore.ts"
 import { ListedStateVersion, OutputRow, StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { providedService } from "../../base/Provided.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import type { SkippedCapsule } from "../../../schema/records/RunGroup.ts"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
+import type { CommandContext } from "../../../schema/commands/Command.ts"
+import { type Refused, RunGroups } from "../../running/run-group/RunGroups.ts"
+import { dependencyOrder } from "./DependencyOrder.ts"
+import { DependencyEdgeRow } from "../../ledger/consumption/DependencyRow.ts"
+
+interface StartedGroup {
+  readonly id: RunGroupId
+  readonly skipped: ReadonlyArray<SkippedCapsule>
+}
+
+const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
+
+/**
+ * Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. Capsules that refuse their plan are named in
+ * `skipped`.
+ */
+const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
+  context: CommandContext,
+  workspaceId: WorkspaceId,
+  only?: ReadonlyArray<CapsuleId>
+) {
+  const { id, refused } = yield* (yield* RunGroups).startUpdate(context, workspaceId, only)
+  return { id, skipped: refused.map(toSkipped) }
+})
+
+/**
+ * Checks every Capsule in a Workspace that has a state. Capsules that refuse are named in `skipped`; fails with the first refusal
+ * if all of them do.
+ */
+const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
+  context: CommandContext,
+  workspaceId: WorkspaceId
+) {
+  const sql = yield* SqlClient.SqlClient
+  const groups = yield* RunGroups
+  const command = yield* CapsuleCommands
+  const capsules = yield* Effect.orDie(CapsuleRow.some(
+    sql,
+    "id"
+  )`SELECT id FROM capsules WHERE workspace_id = ${workspaceId}
+    AND status IN ('active', 'stale', 'error') AND current_state_version_id IS NOT NULL ORDER BY created_at, id`)
+  if (capsules.length === 0) return yield* failedPrecondition("No Capsule has a state to compare.")
+  const edges = yield* Effect.orDie(DependencyEdgeRow.rows(
+    sql
+  )`SELECT producer_capsule_id AS producer, consumer_capsule_id AS consumer
+    FROM dependencies WHERE workspace_id = ${workspaceId}`)
+  const ids = capsules.map((capsule) => capsule.id)
+  const id = yield* groups.startCheck(workspaceId)
+  const refused: Array<Refused> = []
+  for (const capsuleId of dependencyOrder(ids, edges)) {
+    const outcome = yield* Effect.result(command.DriftCheck(capsuleId, { context, groupId: id }))
+    // A Capsule that cannot be checked must not stop the others.
+    if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
+  }
+  const [first] = refused
+  if (refused.length === ids.length && first !== undefined) {
+    yield* groups.discard(id)
+    return yield* first.error
+  }
+  return { id, skipped: refused.map(toSkipped) }
+})
+
+/** The sum over zero rows is null. */
+const Bytes = rowShape({ bytes: Schema.NullOr(Schema.Int) })
+
+const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
+  run.started_at === null || run.finished_at === null
+    ? 0
+    : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
+
+/** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from the stored data. */
+const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
+  const runs = yield* RunRow.some(
+    sql,
+    "type",
+    "started_at",
+    "finished_at"
+  )`SELECT type, started_at, finished_at FROM runs
+      WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`
+  const states = yield* Bytes.rows(sql)`SELECT SUM(size_bytes) AS bytes FROM (
+    SELECT size_bytes FROM state_versions WHERE ${scope}
+    UNION ALL SELECT size_bytes FROM left_over_states WHERE ${scope} AND state IS NOT NULL)`
+  const logs = yield* Bytes.rows(sql)`SELECT SUM(bytes) AS bytes FROM run_log_chunks
+    WHERE run_id IN (SELECT id FROM runs WHERE ${scope} AND quiet = 0)`
+  const runMinutes = runs.reduce((sum, run) => sum + minutes(run), 0)
+  return {
+    runMinutes: Math.round(runMinutes * 100) / 100,
+    applies: runs.filter((run) => run.type === "apply" || run.type === "destroy_apply").length,
+    stateBytes: states[0]?.bytes ?? 0,
+    logBytes: logs[0]?.bytes ?? 0
+  } satisfies CapsuleUsage
+}, Effect.orDie)
 
 /** More than anyone would read on one screen. */
 const mostNeedingAttention = 100

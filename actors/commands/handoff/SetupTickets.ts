@@ -1,13 +1,28 @@
-import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { Context, DateTime, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-import type { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, RunId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { transaction } from "../../base/database/Transaction.ts"
-import { SetupTicketRow } from "./SetupTicketRow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+
+/** One-time tickets that open an application's setup. */
+export const SetupTicketRow = table("setup_tickets", {
+  secret_hash: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  run_id: RunId,
+  subject: Subject,
+  product: Schema.String,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  used_at: Schema.NullOr(Timestamp)
+})
+type SetupTicketRow = RowOf<typeof SetupTicketRow.columns>
 
 const lifetime = retention.setupTicket.after
 

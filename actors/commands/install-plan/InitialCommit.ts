@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Finding, ignoredValues } from "../../../schema/records/CompatibilityReport.ts"
-import { CapsuleId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, CompatibilityReportId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { Audit } from "../../base/audit/Audit.ts"
@@ -17,16 +17,77 @@ import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { derivedId } from "../../base/Identity.ts"
 import { RunResults } from "../../ledger/run/RunResults.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
-import { SourceStore } from "../../ledger/source/SourceStore.ts"
-import { slugOf } from "./CapsuleSlug.ts"
+import { SourceStore, toReport } from "../../ledger/source/SourceStore.ts"
 import { droppedAssistance } from "./ManifestWarnings.ts"
 import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
-import { type InstallFindings, installFindings } from "./InstallFindings.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
 import { providedService } from "../../base/Provided.ts"
+import { ModuleScanJson } from "../../ledger/source/SourceRow.ts"
+import {
+  type StagedReport,
+  StagedReportJson,
+  type StagedSnapshot,
+  StagedSnapshotJson
+} from "../../ledger/source/StagedFindings.ts"
+import { stagedOf } from "../../ledger/source/StagedRows.ts"
+
+const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
+const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
+
+/** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
+interface InstallFindings {
+  readonly snapshot: StagedSnapshot
+  readonly report: StagedReport
+  readonly staged: boolean
+  /** The report that was reviewed: the preflight's, or that of this plan's own check Run. */
+  readonly reviewedReportId: CompatibilityReportId
+}
+
+const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
+  const store = yield* SourceStore
+  const snapshot = yield* store.findSnapshot(row.source_snapshot_id)
+  const report = yield* store.findReport(row.compatibility_report_id)
+  if (snapshot === undefined || report === undefined)
+    return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
+  return {
+    staged: false,
+    reviewedReportId: report.id ?? "",
+    snapshot: stagedOf(snapshot),
+    report: {
+      report: toReport(report),
+      moduleScan: ModuleScanJson.read(report.module_scan),
+      contractDigest: report.contract_digest
+    }
+  } satisfies InstallFindings
+})
+
+/** The facts about the module when the Capsule is created. */
+const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
+  if (request.preflight !== undefined) return yield* pinned(row)
+  const results = yield* RunResults
+  const snapshot = yield* results.load(row.sync_run_id)
+  const report = yield* results.load(row.check_run_id)
+  if (snapshot === undefined || report === undefined)
+    return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
+  return {
+    staged: true,
+    reviewedReportId: derivedId(CompatibilityReportId, "rep", row.check_run_id ?? "", "report"),
+    snapshot: yield* Effect.orDie(decodeSnapshot(snapshot)),
+    report: yield* Effect.orDie(decodeReport(report))
+  } satisfies InstallFindings
+})
+
+/** A Capsule's name in a form that fits an address; `capsule` if no character can be used. */
+const slugOf = (name: string): string =>
+  name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 40) || "capsule"
 
 /** The reason for refusing the initial commit; nothing has been written yet. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {

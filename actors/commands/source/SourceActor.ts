@@ -5,12 +5,17 @@ import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { headRef, parseGitRef } from "../../../schema/git/GitRef.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
-import type { SourceId } from "../../../schema/records/Ids.ts"
-import { type ConnectionId, type InstallConfigId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import {
+  type ConnectionId,
+  type InstallConfigId,
+  RunId,
+  type SourceId,
+  type WorkspaceId
+} from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { serve } from "../../Actor.ts"
-import { type AuditData, Audit } from "../../base/audit/Audit.ts"
+import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
 import { checkGitConnection } from "../../inputs/connection/ConnectionOrigins.ts"
@@ -24,7 +29,7 @@ import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
-import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import type { CheckSpec } from "../../running/execution/CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "../../inputs/git/GitConnectionUse.ts"

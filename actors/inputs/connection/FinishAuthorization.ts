@@ -12,7 +12,7 @@ import { Audit } from "../../base/audit/Audit.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
-import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import {
   answererProblem,
   authorityProblem,
@@ -29,7 +29,7 @@ import { ConnectionTokens, tokenPair } from "./ConnectionTokens.ts"
 import { ConnectionUses } from "./ConnectionUses.ts"
 import { CredentialsInUse } from "./CredentialsInUse.ts"
 import { type DeclaredHelper, findHelper, valuesOf } from "./OAuthHelpers.ts"
-import { oauthRefusal } from "./OAuthRefusal.ts"
+import { oauthRefusal } from "./StartAuthorization.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 

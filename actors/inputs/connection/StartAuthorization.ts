@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { OAuthClient } from "../../../runner/oauth/OAuthClient.ts"
-import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { StartAuthorization } from "../../../schema/commands/ConnectionCommands.ts"
 import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -12,7 +12,26 @@ import { checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
 import { findHelper } from "./OAuthHelpers.ts"
-import { oauthRefusal } from "./OAuthRefusal.ts"
+import type { OAuthFailure } from "../../../runner/oauth/AuthorizationServer.ts"
+
+/** The authorization server's refusal, in words for the person who is waiting for a Connection. */
+export const oauthRefusal = ({ error, message, reason }: OAuthFailure, next: string): ApiError => {
+  const said = `${message} ${next}`
+  switch (reason) {
+    case "denied":
+      return error === "access_denied"
+        ? new ApiError({ code: "permission_denied", message: said })
+        : failedPrecondition(said)
+    case "unreachable":
+    case "unanswered":
+      return new ApiError({ code: "verification_unavailable", message: said })
+    case "unusable":
+      return failedPrecondition(`${said} The operator of this server can look at the helper's declaration.`)
+    case "refused":
+    case "invalid":
+      return failedPrecondition(said)
+  }
+}
 
 /** The Connection that will receive new tokens: it was created by this helper and still exists. */
 const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: WorkspaceId, helperId: string) {

@@ -28,7 +28,7 @@ import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
 import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
-import { ImportedFromJson } from "../state/StateUploadRow.ts"
+import { ImportedFromJson } from "../state/StateUploads.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
 /** The person who turned auto-update on, and the person who changed it last, each with the people behind an automation. */

@@ -12,8 +12,18 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
-import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { ProjectRow } from "./WorkspaceCreation.ts"
+
+/** The refusal of a change inside an archived Workspace. */
+export const archivedWorkspace = () =>
+  failedPrecondition('The Workspace is archived. Restore it first with PATCH {"archived": false}.')
+
+/** Refuses, in the caller's transaction, to change anything inside an archived Workspace. */
+export const refuseArchived = Effect.fn("refuseArchived")(function* (workspaceId: WorkspaceId) {
+  const sql = yield* SqlClient.SqlClient
+  const archived = yield* sql`SELECT 1 AS one FROM workspaces WHERE id = ${workspaceId} AND archived_at IS NOT NULL`
+  if (archived.length > 0) return yield* archivedWorkspace()
+})
 
 const decodeProjects = storedRecord(Schema.Array(Project))
 

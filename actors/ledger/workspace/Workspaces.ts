@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Workspace } from "../../../schema/records/Workspace.ts"
@@ -10,7 +10,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
-import { refuseArchived } from "./ArchivedWorkspace.ts"
+import { refuseArchived } from "./Projects.ts"
 import { createWorkspace, findPersonal, isWhole, repairPersonal } from "./WorkspaceCreation.ts"
 import {
   inventoryWorkspaces,
@@ -19,9 +19,26 @@ import {
   type WorkspaceList,
   type WorkspaceListRequest
 } from "./WorkspaceList.ts"
-import { isUnconfirmed, membershipUnconfirmed } from "./UnconfirmedMembership.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 import { providedService } from "../../base/Provided.ts"
+
+/** The refusal for a restored membership. */
+export const membershipUnconfirmed = new ApiError({
+  code: "restore_unconfirmed",
+  message:
+    "The service was restored from a backup, and your membership of this Workspace is not confirmed yet. Ask the operator, who confirms it with `svc admin restore-review`."
+})
+
+/**
+ * True if all of a person's memberships come from a restore; until one of them is confirmed, they do not receive new memberships
+ * either.
+ */
+const isUnconfirmed = Effect.fn("isUnconfirmed")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT 1 AS one FROM memberships WHERE subject = ${subject} AND status = 'unconfirmed'
+    AND NOT EXISTS (SELECT 1 FROM memberships a WHERE a.subject = ${subject} AND a.status = 'active') LIMIT 1`
+  return rows.length > 0
+}, Effect.orDie)
 
 export interface NewWorkspace {
   readonly handle: string

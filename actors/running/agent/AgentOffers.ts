@@ -1,6 +1,6 @@
-import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Result } from "effect"
+import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import type { JobOffer, RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { type JobOffer, offerText, type RunClaim } from "../../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -15,7 +15,7 @@ import { AgentNeeds } from "../agent-pool/AgentNeeds.ts"
 import { DeclinedRuns } from "../agent-pool/DeclinedRuns.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { PoolRow } from "../agent-pool/PoolRows.ts"
-import { ServerKeys } from "../agent-pool/ServerKeys.ts"
+import { type OwnKeys, sealingKey, ServerKeys } from "../agent-pool/ServerKeys.ts"
 import { currentAgent } from "../agent-pool/CurrentAgent.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type HoldLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
@@ -25,8 +25,47 @@ import { AgentClaims, gone, orGone, refusedStart } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
-import { kindOf, type PreparedJob } from "./JobSecrets.ts"
-import { type OfferedJob, offeredJob, sealedOffer } from "./SealedOffer.ts"
+import { blobsOf, digestOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
+import { sealFor } from "../../../runner/agent/SealedMessage.ts"
+import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
+import { carriedFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
+
+/** A job that is waiting for its agent. Large states and plan files are not kept in memory meanwhile; only their digests are. */
+interface OfferedJob {
+  readonly text: Redacted.Redacted
+  readonly blobs: ReturnType<typeof blobsOf>
+  readonly small: ReadonlyArray<SmallFile>
+}
+
+const offeredJob = Effect.fnUntraced(function* (prepared: PreparedJob): Effect.fn.Return<OfferedJob> {
+  return {
+    text: Redacted.make(yield* encodedJob(prepared)),
+    blobs: blobsOf(prepared),
+    small: yield* smallFiles(prepared)
+  }
+})
+
+/** The offer of a job: sealed for the requesting agent, and signed. */
+const sealedOffer = Effect.fnUntraced(function* (
+  { installationId, sign }: OwnKeys,
+  { agent, facts }: AgentSession,
+  row: AgentRunRow,
+  job: OfferedJob
+) {
+  const names = { installationId, agentId: agent.id }
+  const claim = { runId: row.run_id, fence: row.fence }
+  const key = yield* sealingKey(agent.seal_key)
+  const purpose = toAgent(names, claim, "job")
+  const text = new TextEncoder().encode(Redacted.value(job.text))
+  const small = facts.capabilities.includes(carriesFiles) ? job.small : []
+  const { files, sealedJob } = yield* Effect.all(
+    { sealedJob: sealFor(key, purpose, text), files: carriedFiles(key, names, claim, small) },
+    { concurrency: "unbounded" }
+  )
+  const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...job.blobs }
+  const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
+  return { ...offer, sealedJob, signature, ...(files.length === 0 ? {} : { files }) }
+})
 
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type

@@ -1,12 +1,23 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
-import type { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
+import { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
-import { CarriedFileRow } from "./CarriedFileRow.ts"
 import { digestOf } from "./JobSecrets.ts"
+import { Digest } from "../../../schema/agent/Blob.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { table } from "../../base/database/Table.ts"
+
+/** A sealed file that arrived with a claim's result. */
+export const CarriedFileRow = table("agent_carried_files", {
+  run_id: RunId,
+  fence: Schema.Int,
+  kind: CarriedFile.fields.kind,
+  digest: Digest,
+  bytes: Schema.Uint8Array
+})
 
 type Claim = typeof RunClaim.Type
 type Kind = CarriedFile["kind"]

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../../runner/execution/StateFit.ts"
 import type { RunDiagnostic, RunEvidence, ToolIdentity } from "../../../schema/records/Run.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
-import { StateUploadRow } from "../../ledger/state/StateUploadRow.ts"
+import { StateUploadRow } from "../../ledger/state/StateUploads.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 type Base = Pick<StateVersionRow, "state_upload_id"> | undefined

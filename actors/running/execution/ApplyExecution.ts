@@ -29,7 +29,7 @@ import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
 import { RunInputs } from "./RunInputs.ts"
-import { lapsed } from "./StartObstacle.ts"
+import { lapsed } from "./AutomaticObstacle.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 

@@ -6,7 +6,7 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import type { RunBlocked } from "./RunSteps.ts"
-import { makeStartObstacle } from "./StartObstacle.ts"
+import { makeStartObstacle } from "./AutomaticObstacle.ts"
 
 /** The answer to a request to start the tool of an apply. `refused`: the tool must not start. */
 export type StartAnswer = { readonly kind: "started" } | { readonly kind: "refused"; readonly reason: RunBlocked }

@@ -11,7 +11,7 @@ import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import type { StateVersions } from "../../ledger/state/StateVersions.ts"
-import { refuseArchived } from "../../ledger/workspace/ArchivedWorkspace.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**

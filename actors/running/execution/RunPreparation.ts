@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import { type LocalModule, type RunJob, timingWith } from "../../../runner/execution/RunJob.ts"
 import type { ScannedModule } from "../../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, readsSameFiles, toolProblems } from "../../../runner/scan/ToolFit.ts"
-import type { ToolName } from "../../../runner/toolchain/Tool.ts"
+import { type ToolName, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { defaultProfile } from "../../../schema/policy/ExecutionProfile.ts"
 import { CompatibilityReportId, type InstallConfigId, Subject } from "../../../schema/records/Ids.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../../schema/records/Provider.ts"
-import type { RunEvidence } from "../../../schema/records/Run.ts"
+import type { RunEvidence, ToolIdentity } from "../../../schema/records/Run.ts"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { Audit } from "../../base/audit/Audit.ts"
@@ -44,13 +44,84 @@ import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
-import { makeRunProfiles } from "./RunProfiles.ts"
 import { newerState } from "./AdoptedState.ts"
 import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import type { ReportRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { providedService } from "../../base/Provided.ts"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import {
+  type NamedProfile,
+  OperatorConfigs,
+  profileNameOf,
+  profileOf
+} from "../../ledger/configuration/OperatorConfigs.ts"
+import { makeAgentMachine } from "./AgentMachine.ts"
+
+/** The profile and the tool that execute a Run. */
+const makeRunProfiles = Effect.gen(function* () {
+  const ledger = yield* RunLedger
+  const toolchain = yield* Toolchain
+  const operator = yield* OperatorConfigs
+  const agents = yield* makeAgentMachine
+
+  /** Recorded before execution, so that it is known no matter how the Run ends. */
+  const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
+    const name = profileNameOf(config.config.operator)
+    const profile = profileOf(operator, name)
+    if (profile === undefined) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The execution profile ${name} of this Capsule's configuration is not defined any more. Plan again to follow the operator's policy, or ask the operator to define it.`
+      )
+    }
+    const pool = profile.profile.pool ?? localPool
+    if (pool !== run.pool) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The execution profile ${name} uses the pool ${pool} now, and this Run was queued for ${run.pool}. Start it again.`
+      )
+    }
+    yield* ledger.record(holdOf(run), { profile: profile.name, profile_digest: profile.digest })
+    return profile
+  })
+
+  /** A Capsule keeps the tool that applied it, and a profile may require a tool and version. */
+  const tool = Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: GuardedCapsuleRow,
+    profile: NamedProfile,
+    evidence: RunEvidence
+  ): Effect.fn.Return<ToolIdentity, RunBlocked> {
+    const wanted = profile.profile.tool
+    if (capsule.tool_name !== null && wanted?.name !== undefined && wanted.name !== capsule.tool_name) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The Capsule was applied with ${toolTitles[capsule.tool_name]}, and the execution profile ${profile.name} uses ${toolTitles[wanted.name]}. A Capsule keeps its tool: ask the operator to choose another profile for it.`,
+        evidence
+      )
+    }
+    if (run.pool !== localPool) return yield* agents.tool(run, evidence)
+    const name = capsule.tool_name ?? wanted?.name
+    return yield* toolchain
+      .resolve(name === undefined && wanted?.version === undefined ? undefined : { name, version: wanted?.version })
+      .pipe(
+        Effect.mapError((error) =>
+          wanted === undefined
+            ? blocked("tool_unavailable", error.message, evidence)
+            : blocked(
+                "profile_unavailable",
+                `The execution profile ${profile.name}: ${error.message} ${error.remedy}`,
+                evidence
+              )
+        )
+      )
+  })
+
+  return { of, tool }
+})
 
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])

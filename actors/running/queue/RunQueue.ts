@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../base/database/Transaction.ts"
 import { preempt } from "../../ledger/run/RunCancels.ts"
-import { isAgentSlotPool } from "../../ledger/run/RunLedger.ts"
+import { isAgentSlotPool, slotPoolOf } from "../../ledger/run/RunLedger.ts"
 import {
   checksToPreempt,
   decide,
@@ -16,11 +16,39 @@ import { EarlierLeases } from "../agent-pool/EarlierLeases.ts"
 import { PoolObstacles } from "../agent-pool/PoolObstacles.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { QueueRows, type QueueWindow } from "./QueueRows.ts"
-import { inWords, type WordedPlace } from "./QueueWords.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import type { ListedRunRow, RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { providedService } from "../../base/Provided.ts"
+import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
+
+/** A place with its sentence. It refers to Runs as a row does: by ids as plain strings. */
+type WordedPlace = typeof QueuePlace.Encoded
+
+const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
+  const what = pool === "builds" ? "syncs, checks and builds" : "Runs"
+  switch (reason) {
+    case "capsule_busy":
+      return `The Run ${heldByRunId} of the same Capsule goes first.`
+    case "workspace_limit":
+      return `The Workspace has ${limit} ${what} executing, which is its limit. The next starts when one of them ends.`
+    case "places_taken":
+      return limit === 1
+        ? `The only place for ${what} is taken. Workspaces take turns when it becomes free.`
+        : `All ${limit} places for ${what} are taken. Workspaces take turns when one becomes free.`
+    case "place_kept":
+      return "The last free place is kept for what a person may ask for; a drift check waits until another is free."
+    case "no_agent":
+      return "No agent of its pool can execute it now."
+    case "turn":
+      return "Nothing is in its way: it starts when it is its turn."
+  }
+}
+
+const inWords = (place: Place): WordedPlace => {
+  const { sentence = sentenceOf(place), ...shown } = place
+  return { ...shown, pool: slotPoolOf(place.pool), message: sentence }
+}
 
 const standing = (run: ListedRunRow): QueuedRun => ({
   id: run.id,

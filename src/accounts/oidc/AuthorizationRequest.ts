@@ -5,7 +5,7 @@ import type { Client } from "../../../actors/access/issuer/Client.ts"
 import { Clients } from "../../../actors/access/issuer/Clients.ts"
 import type { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
 import { failClosed, OAuthError, refuse } from "../../../actors/access/issuer/OAuthError.ts"
-import { isChallenge } from "../../../actors/access/issuer/Pkce.ts"
+import { isChallenge } from "../../../actors/access/issuer/AuthorizationCodes.ts"
 import { isRegisteredRedirect } from "../../../actors/access/issuer/RedirectUris.ts"
 import {
   noClaims,

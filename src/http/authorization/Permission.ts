@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import type { AccessRule } from "../../../schema/api/Access.ts"
-import { membershipUnconfirmed } from "../../../actors/ledger/workspace/UnconfirmedMembership.ts"
+import { membershipUnconfirmed } from "../../../actors/ledger/workspace/Workspaces.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
-import { codeOf } from "../../../actors/access/account/Totp.ts"
+import { codeOf } from "../../../actors/access/account/SecondFactors.ts"
 import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { joinWords } from "../../../src/dashboard/signed-out/JoinWords.ts"

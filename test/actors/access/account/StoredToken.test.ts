@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { Option, Schema } from "effect"
-import { StoredToken, usableToken } from "../../../../actors/access/account/StoredToken.ts"
+import { StoredToken, usableToken } from "../../../../actors/access/account/TokenAuthority.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const workspaceId = "ws_00000000000000000000000a"

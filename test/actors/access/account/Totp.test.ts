@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { codeOf, stepOf } from "../../../../actors/access/account/Totp.ts"
+import { codeOf, stepOf } from "../../../../actors/access/account/SecondFactors.ts"
 
 const secret = new TextEncoder().encode("12345678901234567890")
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { isChallenge, verifierMatches } from "../../../../actors/access/issuer/Pkce.ts"
+import { isChallenge, verifierMatches } from "../../../../actors/access/issuer/AuthorizationCodes.ts"
 
 // RFC 7636, appendix B.
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
