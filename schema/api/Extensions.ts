@@ -36,7 +36,7 @@ const family = (name: string, summary: string, endpoints: Readonly<Record<string
   endpoints: Object.values(endpoints).map(({ method, path }) => `${method} ${path}`)
 })
 
-const { autoUpdateDecisions, reconcilePlan, release } = CapsulesApi.endpoints
+const { autoUpdateDecisions, look, reconcilePlan, release } = CapsulesApi.endpoints
 const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
@@ -72,6 +72,7 @@ export const extensions: ReadonlyArray<Family> = [
   }),
   family("agent-pools", "Pools of agents, and releasing a Capsule from a lost one.", AgentPoolsApi.endpoints),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
+  family("capsule-look", "Reading the ref that a Capsule follows before a plan by hand.", { look }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),
   family("drift-repair", "A plan that takes drift back, and what auto-update decided.", {
     reconcilePlan,

@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
         .map((word) => places.get(word) ?? word)
       const adopted = yield* svc(...args)
       // The plan is waiting for approval.
-      expect([adopted.code, adopted.error]).toEqual([3, ""])
+      expect([adopted.code, adopted.error]).toEqual([3, expect.stringMatching(/^plan run_[a-z0-9]+$/)])
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 

@@ -12,7 +12,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [
     "exactly one scanned module is auto-selected; with several the user selects",
     installs,
-    "choose the only module, ask when there are several"
+    "choose the only module, require a choice among several"
   ],
   [
     "a path present only in the manifest is no candidate; an absent path fails with a typed error",
@@ -120,13 +120,13 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "after a successful apply: host_url, product, run_id, capsule_id, setup_ticket",
     walk,
-    "is disclosed, delivered, applied, handed back, consumed by another Capsule, and taken down"
+    "is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed"
   ],
   [
     "setup_ticket is a one-time hand-off token",
     handoffs,
     "accepts its ticket exactly once when many redeem it concurrently",
-    "has a ticket that is valid for ten minutes less a millisecond, and not for ten",
+    "has a ticket that is valid for ten minutes less a millisecond, but not for ten",
     "may be requested again: the newest response is valid"
   ]
 ]
@@ -144,13 +144,13 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["J10", inputs, "name with a line feed (J10)"],
   ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
   ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
-  ["J13", "src/http/ClosedBodies.test.ts", "no body can set what the service decides (J13)"],
+  ["J13", "src/http/ClosedBodies.test.ts", "no body can set fields that the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",
     "schema/RegularExpressions.test.ts",
     "no regular expression in the service takes more than linear time (J15)",
-    "the gate detects quadratic and exponential ones"
+    "the gate detects quadratic and exponential expressions"
   ],
   ["R1", returns, "(R1)"],
   ["R2", link, "a key twice (R2)"],
