@@ -63,4 +63,5 @@ export type WorkspacePool = typeof WorkspacePool.Type
 
 /** Maximum silence of an agent during an apply, unless the operator sets another value. */
 export const defaultLeaseSeconds = 2700
-export const LeaseSeconds = Schema.Int.check(Schema.isBetween({ minimum: 120, maximum: 86_400 }))
+export const leaseBounds = { minimum: 120, maximum: 86_400 }
+export const LeaseSeconds = Schema.Int.check(Schema.isBetween(leaseBounds))

@@ -3,7 +3,7 @@ import { Console, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import { OperatorReleases } from "../operator/Operator.ts"
-import type { AgentChange } from "../operator/PoolCommands.ts"
+import { type AgentChange, lifetimeBounds, usesBounds } from "../operator/PoolCommands.ts"
 import { jsonFlag, print, printSecret } from "./Output.ts"
 import { withPools } from "./PoolCommand.ts"
 import { releasedText } from "./ReleasedText.ts"
@@ -43,12 +43,12 @@ const tokenCommand = Command.make(
   {
     ...dataFlags,
     pool: Flag.String("pool").pipe(Flag.withDescription("Pool that the agents join"), Flag.withMetavar("name")),
-    uses: intFlag("uses", 1).pipe(
+    uses: intFlag("uses", usesBounds.minimum, usesBounds.maximum).pipe(
       Flag.withDescription("How many agents may enrol with it; else 1"),
       Flag.withMetavar("count"),
       Flag.withDefault(1)
     ),
-    expires: durationFlag("expires").pipe(
+    expires: durationFlag("expires", lifetimeBounds).pipe(
       Flag.withDescription("How long it may be used, for instance 7d; else 1h"),
       Flag.withDefault(3_600_000)
     ),

@@ -2,7 +2,7 @@ import { intFlag } from "./ValueFlags.ts"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
-import type { AgentPool } from "../../schema/records/AgentPool.ts"
+import { type AgentPool, leaseBounds } from "../../schema/records/AgentPool.ts"
 import { OperatorPools } from "../operator/Operator.ts"
 import type { PoolChange } from "../operator/PoolCommands.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -29,7 +29,7 @@ const poolSettings = {
     Flag.withDescription("The lowest level of isolation at which an agent may hold Runs of the pool"),
     Flag.optional
   ),
-  lease: intFlag("lease", 1).pipe(
+  lease: intFlag("lease", leaseBounds.minimum, leaseBounds.maximum).pipe(
     Flag.withDescription("How long an agent may be silent while it applies (default 2700)"),
     Flag.withMetavar("seconds"),
     Flag.optional

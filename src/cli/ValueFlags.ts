@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { CliError, Flag } from "effect/cli"
 
 /** A flag that may be absent, or be given several times. */
@@ -10,10 +10,8 @@ export const intFlag = (name: string, least: number, most = Number.MAX_SAFE_INTE
   Flag.Int(name).pipe(
     Flag.filter(
       (number) => number >= least && number <= most,
-      (number) =>
-        most === Number.MAX_SAFE_INTEGER
-          ? `--${name} ${number}: expected a whole number from ${least} on`
-          : `--${name} ${number}: expected a whole number from ${least} to ${most}`
+      () =>
+        most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least} on` : `a whole number from ${least} to ${most}`
     )
   )
 
@@ -73,14 +71,24 @@ export const pastTimeFlag = (name: string): Flag.Flag<string> =>
     "how long ago, such as 30m, 12h or 7d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
   )
 
-/** A flag that takes a duration, in milliseconds. */
-export const durationFlag = (name: string): Flag.Flag<number> =>
+/** A flag that takes a duration, in milliseconds. Its bounds are in seconds. */
+export const durationFlag = (
+  name: string,
+  bounds?: { readonly minimum: number; readonly maximum: number }
+): Flag.Flag<number> =>
   Flag.String(name).pipe(
     Flag.withMetavar("duration"),
     Flag.mapEffect((text) => {
       const millis = durationMillis(text)
-      const expected = "a duration such as 90s, 30m, 2h or 7d"
-      return millis === undefined
+      const expected =
+        bounds === undefined
+          ? "a duration such as 90s, 30m, 2h or 7d"
+          : `a duration from ${Duration.format(Duration.seconds(bounds.minimum))} to ${Duration.format(Duration.seconds(bounds.maximum))}, such as 90s, 30m, 2h or 7d`
+      const isOutside =
+        bounds !== undefined &&
+        millis !== undefined &&
+        (millis < bounds.minimum * 1000 || millis > bounds.maximum * 1000)
+      return millis === undefined || isOutside
         ? Effect.fail(new CliError.InvalidValue({ option: name, value: text, expected, kind: "flag" }))
         : Effect.succeed(millis)
     })

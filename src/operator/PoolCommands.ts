@@ -28,10 +28,14 @@ export const PoolChange = Schema.Union([
 ])
 export type PoolChange = typeof PoolChange.Type
 
+/** How often an enrolment token may be used, and for how many seconds. */
+export const usesBounds = { minimum: 1, maximum: 10_000 }
+export const lifetimeBounds = { minimum: 60, maximum: 30 * 86_400 }
+
 export const EnrolmentRequest = Schema.Struct({
   pool: Schema.String,
-  uses: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 })),
-  lifetimeSeconds: Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 30 * 86_400 }))
+  uses: Schema.Int.check(Schema.isBetween(usesBounds)),
+  lifetimeSeconds: Schema.Int.check(Schema.isBetween(lifetimeBounds))
 })
 export type EnrolmentRequest = typeof EnrolmentRequest.Type
 

@@ -8,9 +8,9 @@ const nobody = ConfigProvider.layer(
 )
 
 const bad = [
-  ["run list --limit 0", "--limit 0"],
+  ["run list --limit 0", 'Invalid value for flag --limit: "0". Expected: a whole number from 1 on'],
   ["logs network --after -1", "--after"],
-  ["rollback network --generation 0", "--generation 0"],
+  ["rollback network --generation 0", "--generation"],
   ["activity list --limit -3", "--limit"],
   ["activity list --since yesterday", "--since"],
   ["activity list --since 2027-02-30", "--since"],

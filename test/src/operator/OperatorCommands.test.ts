@@ -27,24 +27,27 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("the operator's commands alongside a running server", () => {
-  live("refuse a value out of bounds in the same single line with and without the server", () =>
+  live("refuse a value out of bounds in the same single line with and without the server, and name the flag", () =>
     Effect.gen(function* () {
       const { admin } = yield* running
       const alone = `${yield* folder}/data`
       expect((yield* svc(["admin", "users", "list", "--data-dir", alone])).code).toBe(0)
-      for (const [args, field] of [
-        [["pool", "create", "p1", "--lease", "-5"], "leaseSeconds"],
-        [["pool", "set", "p1", "--lease", "5"], "leaseSeconds"],
-        [["pool", "set", "p1", "--lease", "9999999"], "leaseSeconds"],
-        [["agent", "token", "--pool", "p1", "--uses", "0"], "uses"],
-        [["agent", "token", "--pool", "p1", "--uses", "-1"], "uses"],
-        [["agent", "token", "--pool", "p1", "--expires", "400d"], "lifetimeSeconds"]
+      for (const [args, flag, expected] of [
+        [["pool", "create", "p1", "--lease", "-5"], "--lease", "from 120 to 86400"],
+        [["pool", "set", "p1", "--lease", "119"], "--lease", "from 120 to 86400"],
+        [["pool", "set", "p1", "--lease", "86401"], "--lease", "from 120 to 86400"],
+        [["agent", "token", "--pool", "p1", "--uses", "0"], "--uses", "from 1 to 10000"],
+        [["agent", "token", "--pool", "p1", "--uses", "-1"], "--uses", "from 1 to 10000"],
+        [["agent", "token", "--pool", "p1", "--uses", "10001"], "--uses", "from 1 to 10000"],
+        [["agent", "token", "--pool", "p1", "--expires", "59s"], "--expires", "from 1m to 30d"],
+        [["agent", "token", "--pool", "p1", "--expires", "31d"], "--expires", "from 1m to 30d"]
       ] as const) {
         const served = yield* admin([...args])
         const direct = yield* svc(["admin", ...args, "--data-dir", alone, "--json"])
-        expect([served.code, direct.code]).toEqual([1, 1])
+        expect([served.code, direct.code]).toEqual([2, 2])
         expect(direct.error).toBe(served.error)
-        expect(served.error).toContain(field)
+        expect(served.error).toContain(flag)
+        expect(served.error).toContain(expected)
         expect([served.error.trim().includes("\n"), served.error.length < 300]).toEqual([false, true])
       }
     })
@@ -95,7 +98,7 @@ describe("the operator's commands alongside a running server", () => {
       expect((yield* signIn(other))._tag).toBe("Success")
       // Without --yes it reports what would happen, and does nothing.
       const asked = yield* admin(["users", "delete", ...ada])
-      expect([asked.code, asked.error]).toEqual([1, expect.stringContaining("--yes")])
+      expect([asked.code, asked.error]).toEqual([2, expect.stringContaining("--yes")])
       expect((yield* states).length).toBe(1)
       expect((yield* admin(["users", "delete", ...ada, "--yes"])).code).toBe(0)
       expect(yield* states).toEqual([])
@@ -138,12 +141,12 @@ describe("the operator's commands alongside a running server", () => {
         admin(["create-token", "--subject", "usr_nobody", "--name", "ci", "--scopes", "read"])
       ])
       expect(refused.map(({ code, error, out }) => [code, JSON.parse(error).error.code, out])).toEqual([
-        [1, "failed_precondition", ""],
+        [6, "failed_precondition", ""],
         [1, "invalid_request", ""],
         [1, "invalid_request", ""],
-        [1, "failed_precondition", ""],
-        [1, "not_found", ""],
-        [1, "not_found", ""]
+        [6, "failed_precondition", ""],
+        [5, "not_found", ""],
+        [5, "not_found", ""]
       ])
       expect(yield* audit).toEqual(before)
     })
@@ -171,7 +174,7 @@ describe("the operator's commands alongside a running server", () => {
       expect(listed((yield* admin(["operators", "revoke", second])).out)).toEqual([subject])
       expect(yield* asked).toBe(403)
       const unknown = yield* admin(["operators", "grant", "nobody@example.com"])
-      expect([unknown.code, JSON.parse(unknown.error).error.code]).toEqual([1, "not_found"])
+      expect([unknown.code, JSON.parse(unknown.error).error.code]).toEqual([5, "not_found"])
       const commands = (yield* audit).filter(({ action }) => action === "operator.command").slice(-2)
       expect(commands.map(({ data, target_id }) => [JSON.parse(data).command, target_id])).toEqual([
         ["admin operators grant", second],
