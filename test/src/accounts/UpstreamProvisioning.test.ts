@@ -78,7 +78,7 @@ describe("an identity without an account", () => {
       const squatter = yield* newPerson("ann")
       const refused = yield* signIn(here, provider)
       expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
-      expect(refused.body).toContain("nobody has shown here that the address is that account&#39;s")
+      expect(refused.body).toContain("the account has not verified this address. The account was not opened.")
       yield* (yield* Users).setStatus(serviceContext, squatter.subject, "disabled")
       expect((yield* signIn(here, provider)).body).toContain("is locked")
     }).pipe(Effect.provide(upstreamAccounts))

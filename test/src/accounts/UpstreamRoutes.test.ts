@@ -297,7 +297,9 @@ it.live("a confirmation is accepted only if the person has just signed in at the
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)
-      expect(refused.body).toContain("did not say that you have just signed in")
+      expect(refused.body).toContain(
+        "did not confirm that you have just signed in there, so nothing was confirmed here."
+      )
     }
     expect(yield* confirmed).toBe(false)
     // Somebody else signs in to the provider in Ann's browser.

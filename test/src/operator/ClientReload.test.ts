@@ -123,7 +123,7 @@ live("a file that breaks a rule changes nothing in either file, and the refusal 
       ] as const) {
         yield* broken()
         const { code, error } = yield* reload
-        expect([code, error]).toEqual([1, expect.stringContaining(advice)])
+        expect([code, error]).toEqual([6, expect.stringContaining(advice)])
         expect(error).toContain("Nothing was changed.")
         expect(error).not.toContain(secret)
         expect((yield* serves).status).toBe(200)

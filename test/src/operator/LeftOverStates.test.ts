@@ -79,14 +79,14 @@ describe("the operator's commands for left-over states", () => {
 
       yield* files.writeFileString(out, "mine")
       const again = yield* admin("download", id, "--out", out)
-      expect([again.code, again.error]).toEqual([1, expect.stringContaining("exists already")])
+      expect([again.code, again.error]).toEqual([2, expect.stringContaining("exists already")])
       expect(yield* files.readFileString(out)).toBe("mine")
-      expect((yield* admin("download", of("lo", "z"), "--out", `${root}/none`)).code).toBe(1)
+      expect((yield* admin("download", of("lo", "z"), "--out", `${root}/none`)).code).toBe(5)
       expect(yield* audit).toHaveLength(1)
 
       yield* sql`UPDATE left_over_states SET state = NULL, discarded_at = created_at`
       const erased = yield* admin("download", id, "--out", `${root}/erased`)
-      expect([erased.code, erased.error]).toEqual([1, expect.stringContaining("was erased")])
+      expect([erased.code, erased.error]).toEqual([6, expect.stringContaining("was erased")])
       expect(yield* files.exists(`${root}/erased`)).toBe(false)
       expect(yield* logged).not.toContain(secret)
     })

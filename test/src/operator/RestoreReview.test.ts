@@ -79,7 +79,7 @@ describe("an installation restored from a backup", () => {
         const idOf = (text: string) => listed.find(({ description }) => description.includes(text))?.id ?? ""
 
         const unknown = yield* review(["confirm", idOf("ada@example.com as owner"), "mbr_unknown"])
-        expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining("mbr_unknown")])
+        expect([unknown.code, unknown.error]).toEqual([5, expect.stringContaining("mbr_unknown")])
         expect((yield* review()).json.review).toEqual(listed)
 
         const mine = listed.filter(({ description }) => description.startsWith("ada@")).map(({ id }) => id)
@@ -156,7 +156,7 @@ describe("an installation restored from a backup", () => {
       expect(text.out).toMatch(/\n {2}acme {2}2 approval rules, 1 team$/)
       expect((yield* review(["remove", "--all"])).json.records).toHaveLength(5)
       const neither = yield* review(["confirm"])
-      expect([neither.code, neither.error]).toEqual([1, expect.stringContaining("--all")])
+      expect([neither.code, neither.error]).toEqual([2, expect.stringContaining("--all")])
       expect((yield* review()).json.review).toEqual([])
     })
   )

@@ -55,7 +55,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "PKCE is not checked",
-    file: identity("Pkce"),
+    file: identity("AuthorizationCodes"),
     find: "return made.length === challenge.length && timingSafeEqual(Buffer.from(made), Buffer.from(challenge))",
     replace: "return true",
     noticedBy: "oidcc-ensure-request-with-valid-pkce-succeeds"
@@ -286,14 +286,14 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a suspended member keeps the group",
-    file: identity("Groups"),
+    file: identity("TokenIssuance"),
     find: " AND m.status = 'active'",
     replace: "",
     noticedBy: "groups are the roles of the moment, within the Workspace of the grant"
   },
   {
     name: "a bound grant lists the groups of other Workspaces",
-    file: identity("Groups"),
+    file: identity("TokenIssuance"),
     find: "workspaceId === undefined ?",
     replace: "workspaceId !== null ?",
     noticedBy: "groups are the roles of the moment, within the Workspace of the grant"
