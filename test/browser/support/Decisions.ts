@@ -145,7 +145,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.leftOverStatesAdopt, "screens/left-over/LeftOverDialogs.tsx"),
   dialogOf(endpoints.leftOverStatesDiscard, "screens/left-over/LeftOverDialogs.tsx", 1),
   onPage(endpoints.capsulesPlan, "/w/acme/capsules/cap_0000000000000006", ".tabs", (to) => capsuleWords[to].plan),
-  dialogOf(endpoints.revisionPlansCreate, "screens/capsule/PlanRevision.tsx"),
+  dialogOf(endpoints.revisionPlansCreate, "screens/capsule/CapsuleScreen.tsx"),
   onPage(endpoints.capsulesUpdate, `${capsule}/danger`, ".panel-danger", (to) => capsuleWords[to].disable),
   dialogOf(endpoints.capsulesRemove, "screens/capsule/Danger.tsx"),
   dialogOf(endpoints.exportsCreate, "screens/capsule/Export.tsx"),
@@ -255,9 +255,9 @@ export const decisions: ReadonlyArray<DecisionRow> = [
       return page.getByRole("button", { name: installWords[to].makePlan, exact: true })
     }
   },
-  dialogOf(endpoints.sourcesCreate, "screens/sources/NewSource.tsx"),
-  dialogOf(endpoints.sourcesUpdate, "screens/source/SourceScreen.tsx"),
-  dialogOf(endpoints.sourcesRemove, "screens/source/RemoveSource.tsx"),
+  dialogOf(endpoints.sourcesCreate, "screens/sources/SourcesScreen.tsx"),
+  dialogOf(endpoints.sourcesUpdate, "screens/source/SourceScreen.tsx", 1),
+  dialogOf(endpoints.sourcesRemove, "screens/source/SourceScreen.tsx"),
   dialogOf(endpoints.sourcesRenewHookSecret, "screens/source/Webhook.tsx"),
   onPage(endpoints.sourcesSync, "/w/acme/sources/src_0000000000000001", ".row-static", (to) => sourceWords[to].sync),
   dialogOf(endpoints.accountTokensCreate, "screens/account/NewToken.tsx"),

@@ -29,13 +29,13 @@ export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].revoke)
   },
   {
-    source: "screens/source/RemoveSource.tsx",
+    source: "screens/source/SourceScreen.tsx",
     path: "/w/acme/sources/src_0000000000000003",
     ready: ".panel-danger",
     open: button((to) => sourceWords[to].remove)
   },
   {
-    source: "screens/sources/NewSource.tsx",
+    source: "screens/sources/SourcesScreen.tsx",
     path: "/w/acme/sources",
     ready: ".row-run",
     open: button((to) => sourceWords[to].create)
