@@ -100,7 +100,8 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* press("Plan again")
         yield* heading("Plan · notes")
         yield* reviewing
-        yield* see("demo_note.slow")
+        // The folded detail of a diagnostic contains the address too.
+        yield* step(() => page.getByText("demo_note.slow").filter({ visible: true }).first().waitFor())
         expect(yield* countCreations(mirror.notesDir)).toBe(3)
       }).pipe(Effect.provide(NodeServices.layer)),
     240_000
