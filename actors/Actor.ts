@@ -64,7 +64,7 @@ interface Behavior<Id, Rpcs extends Rpc.Any> {
 }
 
 /** Identifies the mailboxes of one kind of actor among the services. */
-interface MailboxesOf<Type extends string> {
+export interface MailboxesOf<Type extends string> {
   readonly _: unique symbol
   readonly type: Type
 }

@@ -80,7 +80,7 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
   yield* step("Bun: the programs of the READMEs", readmesRun(onBun, [bun]))
   yield* step("declarations lead to their sources", declarationsHaveSources(onBun))
   yield* step("Chromium: a page of an outsider", pageWorks(onBun))
-  yield* step("the client takes less than 90 KB of a page", clientIsSmall(onBun))
+  yield* step("the client takes less than 100 KB of a page", clientIsSmall(onBun))
   yield* step("the code of docs/embedding.md", docsCompile(library))
   yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts", "OutsideMain.ts"], short))
 

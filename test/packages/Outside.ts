@@ -43,7 +43,7 @@ export const applied = Effect.gen(function* () {
   return { runId: apply.id, kinds: yield* Stream.runCollect(Stream.map(runs.events(apply.id), ({ kind }) => kind)) }
 }).pipe(Effect.provide(TestControlPlane.actor))
 
-const mostBytes = 90_000
+const mostBytes = 100_000
 
 /** The whole client as a page would load it: with effect, bundled from a project's packages, and compressed. */
 export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {

@@ -226,7 +226,7 @@ export const storedText = <A, I>(schema: Schema.Codec<A, I>): ((value: A) => str
 }
 
 /** A text column that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
-interface JsonText<A> extends Schema.Codec<string> {
+export interface JsonText<A> extends Schema.Codec<string> {
   readonly read: (text: string) => A
   /** The raw content, for a record that is decoded as a whole. */
   readonly parse: (text: string) => unknown
