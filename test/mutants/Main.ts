@@ -16,7 +16,7 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 const copied = "schema runner actors src examples test scripts docs package.json tsconfig.json bunfig.toml".split(" ")
 const root = process.cwd()
 /** The number of shares, of which the short form runs one. */
-const shareCount = 4
+const shareCount = 6
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
 
