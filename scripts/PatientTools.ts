@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Option, Path } from "effect"
-import { patientCollector } from "../runner/toolchain/GoGcSettings.ts"
+import { goGcSettings } from "../runner/toolchain/GoGcSettings.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
@@ -17,7 +17,7 @@ const shown = "/usr/"
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const settings = Object.entries({ ...patientCollector, ...oneProcessor }).map(([name, value]) => `${name}=${value}`)
+  const settings = Object.entries({ ...goGcSettings, ...oneProcessor }).map(([name, value]) => `${name}=${value}`)
   for (const name of Object.values(toolExecutables)) {
     const found = yield* findOnPath(searchPath, name)
     if (Option.isNone(found) || !found.value.path.startsWith(shown)) continue

@@ -8,7 +8,7 @@ import { budgetProblem } from "../redaction/SecretBudget.ts"
 import { declaredKeys, type Secret, valueSecrets } from "../redaction/SecretRule.ts"
 import type { SecretText } from "../redaction/SecretText.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
-import { patientCollector } from "../toolchain/GoGcSettings.ts"
+import { goGcSettings } from "../toolchain/GoGcSettings.ts"
 import { type CancelSignal, listenForCancel, notCancelled } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { lockFileName, longestLock, type Preparation, prepareModule } from "./ModulePreparation.ts"
@@ -445,13 +445,13 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     // If the path is a link, programs find their original working folder in `PWD`.
     PWD: posix.join(insideRoot, cwd)
   }
-  const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
+  const common = prepared.uninstalled ? { ...plain, ...goGcSettings } : plain
   const registryTokens = Object.fromEntries(
     Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
   )
   const environments = {
     none: common,
-    install: { ...plain, ...patientCollector, ...registryTokens },
+    install: { ...plain, ...goGcSettings, ...registryTokens },
     credentials: { ...common, ...delivery.environment }
   }
 

@@ -3,4 +3,4 @@
  * run time. Plugins would inherit the setting, and some plugins would then use too much memory. Beyond the given size it collects
  * normally. Programs started by the module inherit the setting too; it affects only programs written in Go.
  */
-export const patientCollector = { GOGC: "400", GOMEMLIMIT: "1GiB" } as const
+export const goGcSettings = { GOGC: "400", GOMEMLIMIT: "1GiB" } as const

@@ -28,7 +28,7 @@ import { verifySignature } from "./ReleaseSignature.ts"
 import { digestOf } from "./ReleaseSums.ts"
 import { createHash } from "node:crypto"
 import { devNull } from "node:os"
-import { patientCollector } from "./GoGcSettings.ts"
+import { goGcSettings } from "./GoGcSettings.ts"
 import { stat } from "node:fs/promises"
 import { hasProperty } from "effect/Predicate"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
@@ -94,7 +94,7 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(path, args, {
-      env: { ...patientCollector, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
+      env: { ...goGcSettings, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
       extendEnv: false,
       stdin: "ignore",
       stderr: "ignore"
