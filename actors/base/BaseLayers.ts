@@ -3,5 +3,5 @@ import { DueWork } from "./DueWork.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { Receipts } from "./idempotency/Receipts.ts"
 
-/** What every floor needs of the actors' own services; database, vault, audit and cursors come from the outside. */
+/** Services of the actors that every floor uses. The composition provides database, vault, audit and cursors. */
 export const base = Layer.mergeAll(DueWork.layer, Receipts.layer, AuditRemoval.layer)

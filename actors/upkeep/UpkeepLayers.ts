@@ -3,7 +3,7 @@ import * as BackgroundCleanup from "./cleanup/BackgroundCleanup.ts"
 import { RecordRemoval } from "./retention/RecordRemoval.ts"
 import { StoredBytes } from "./retention/StoredBytes.ts"
 
-/** What is cleaned up in the background, and the measurement of stored bytes. */
+/** Background cleanup, and the measurement of stored bytes. */
 export const upkeep = BackgroundCleanup.layer.pipe(
   Layer.provide(RecordRemoval.layer),
   Layer.provideMerge(StoredBytes.layer)
