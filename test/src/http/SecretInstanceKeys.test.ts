@@ -11,6 +11,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { joinWorkspace } from "../../support/Accounts.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { folder, svc } from "../cli/support/CommandLine.ts"
 import { operations } from "./support/ApiExamples.ts"
 import { type Route, routes } from "./support/RouteRequests.ts"
@@ -62,6 +63,12 @@ const scene = Effect.gen(function* () {
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
   const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
+  // Every Run has to end before its event stream is read, because the stream of an open plan stays open.
+  const planned = yield* eventually(
+    call("GET", `/api/v1/revision-plans/${revisionPlan.id}`),
+    ({ body }) => body.revisionPlan.phase === "reviewable"
+  )
+  yield* asked(`/runs/${planned.body.revisionPlan.planRunId}/cancel`)
   for (const { id } of yield* Row.rows(sql)`SELECT id FROM runs`) yield* ended(id)
 
   const viewer = yield* Effect.gen(function* () {
