@@ -21,15 +21,18 @@ const capsule = {
 
 const run = { execution_authority_epoch: 2, install_config_id: "icfg_a", base_state_generation: 3 }
 
-test("the guard is a digest of this string, so guards of clients remain valid", () => {
+test("the text that the authority guard digests never changes, so clients' guards remain valid", () => {
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 
-test.each(authorityColumns.map(({ column }) => [column] as const))("a change to %s changes the guard", (column) => {
-  expect(guardText({ ...capsule, [column]: "another" })).not.toBe(guardText(capsule))
-})
+test.each(authorityColumns.map(({ column }) => [column] as const))(
+  "changing %s changes the authority guard",
+  (column) => {
+    expect(guardText({ ...capsule, [column]: "another" })).not.toBe(guardText(capsule))
+  }
+)
 
-test("the fence compares every authority column of the table", () => {
+test("the Capsule fence covers every authority column marked as fenced", () => {
   const ofTable = authorityColumns.filter(({ fenced }) => fenced).map(({ column }) => column)
   expect<ReadonlyArray<string>>(fenceColumns).toEqual(ofTable)
   expect(authorityColumns.filter(({ fenced }) => !fenced).map(({ column }) => column)).toEqual([
@@ -38,7 +41,7 @@ test("the fence compares every authority column of the table", () => {
   ])
 })
 
-test("a Capsule has changed if any value recorded by its Run differs", () => {
+test("a Run's Capsule counts as changed if any recorded authority value differs", () => {
   expect(authorityMoved(run, capsule)).toBe(false)
   const recorded = authorityColumns.flatMap((listed) => ("ofRun" in listed ? [listed] : []))
   expect<ReadonlyArray<string>>(recorded.map(({ ofRun }) => ofRun).sort()).toEqual(Object.keys(run).sort())
@@ -48,7 +51,7 @@ test("a Capsule has changed if any value recorded by its Run differs", () => {
   }
 })
 
-test("coordinator phases and the blocking Run are defined in one place", () => {
+test("one module defines the Capsule's coordinator phases and the error about a blocking Run", () => {
   const root = join(import.meta.dir, "../../../../actors")
   const texts = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))

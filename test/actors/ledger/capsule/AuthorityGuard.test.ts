@@ -12,7 +12,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** Things that may have changed since a client read the guard, by the column that detects it. */
+/** One change for each column covered by the guard. */
 const moved: ReadonlyArray<Partial<GuardedCapsuleRow>> = [
   { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   { status: "stale" },
@@ -30,7 +30,7 @@ const present = Effect.gen(function* () {
 })
 
 for (const change of moved) {
-  tests.live(`a Capsule's guard is no longer valid once ${Object.keys(change).join()} has changed`, () =>
+  tests.live(`a Capsule's guard becomes invalid when ${Object.keys(change).join()} changes`, () =>
     Effect.gen(function* () {
       const capsule = yield* present
       const guard = yield* authorityGuard(capsule)
@@ -40,7 +40,7 @@ for (const change of moved) {
   )
 }
 
-tests.live("a guard remains valid if only a name or the drift status has changed, and only in its exact form", () =>
+tests.live("a Capsule's guard survives a new name or drift status, and altered guards are rejected", () =>
   Effect.gen(function* () {
     const capsule = yield* present
     const guard = yield* authorityGuard(capsule)

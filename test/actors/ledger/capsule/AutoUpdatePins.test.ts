@@ -18,7 +18,7 @@ const rows = Effect.gen(function* () {
 
 const lane = { at: "2026-01-02T00:00:00.000Z", commit: "1".repeat(40) }
 
-tests.live("only a rollback's apply pins its Capsule", () =>
+tests.live("only the apply of a rollback plan pins its Capsule", () =>
   Effect.gen(function* () {
     const { run } = yield* rows
     const choices = { generation: 3, resumeOnNewCommit: true }
@@ -38,7 +38,7 @@ tests.live("only a rollback's apply pins its Capsule", () =>
   })
 )
 
-tests.live("a newer commit releases a pin only if the person who set it chose that", () =>
+tests.live("a newer commit releases a pin only if the person who pinned the Capsule allowed it", () =>
   Effect.gen(function* () {
     const { capsule } = yield* rows
     const pinned = { ...capsule, pinned_at: lane.at, pinned_commit: lane.commit, pin_ends_on_commit: 1 as const }

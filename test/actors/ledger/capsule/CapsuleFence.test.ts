@@ -12,7 +12,7 @@ import { CapsuleId, InstallConfigId } from "../../../../schema/records/Ids.ts"
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
-/** Things that have changed since the caller read it, by the fence column that detects it. */
+/** One concurrent change for each fence column. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
   id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },
@@ -27,12 +27,12 @@ const present = Effect.gen(function* () {
   return capsule ?? (yield* Effect.die("no Capsule"))
 })
 
-tests.live("the fence compares the six authority columns", () =>
+tests.live("the Capsule fence compares exactly six authority columns", () =>
   Effect.sync(() => expect(new Set<string>(fenceColumns)).toEqual(new Set(Object.keys(stale))))
 )
 
 for (const [column, change] of Object.entries(stale)) {
-  tests.live(`a row that is stale only in ${column} is refused, and nothing is written`, () =>
+  tests.live(`the Capsule fence refuses a row whose only stale column is ${column}, and writes nothing`, () =>
     Effect.gen(function* () {
       const before = yield* present
       expect(yield* (yield* CapsuleLedger).fence({ ...before, ...change }, { status: "error" })).toBe(false)
@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("a missing state version is not mistaken for the read version", () =>
+tests.live("the Capsule fence does not confuse a missing state version with the one that was read", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>
@@ -56,7 +56,7 @@ tests.live("a missing state version is not mistaken for the read version", () =>
   })
 )
 
-tests.live("a row that has not changed since the read is updated", () =>
+tests.live("the Capsule fence updates a row that has not changed since it was read", () =>
   Effect.gen(function* () {
     expect(yield* (yield* CapsuleLedger).fence(yield* present, { execution_authority_epoch: 2 })).toBe(true)
     expect((yield* present).execution_authority_epoch).toBe(2)

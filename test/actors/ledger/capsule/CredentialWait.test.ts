@@ -50,7 +50,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
-  tests.live("shows the missing credential and who can supply it, until the Run has it", () =>
+  tests.live("a Capsule shows its missing credential and who can supply it until a Run receives it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
       })
       expect(yield* attention).toMatchObject([{ capsuleId, capsuleName: "waits", turn: "admin", runId: planRunId }])
 
-      // Another Connection is bound, but it has expired.
+      // A different Connection is bound, but it has expired.
       const connection = yield* demoConnection("credential-wait-canary-1f07")
       yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${connection.id}`
       expect((yield* configured(capsuleId, connection.id)).status).toBe("failed")
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
         next: "An owner or admin renews the Connection, or binds another one with a configuration plan."
       })
 
-      // The Connection is renewed: anyone who may plan can continue.
+      // Once the Connection is renewed, anyone who may plan can continue.
       yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { expiresAt: null } })
       const renewed = {
         connectionId: connection.id,
@@ -103,17 +103,19 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     envNames: []
   }
 
-  tests.live("waits for the operator if the operator forbids the provider, and for an admin if a rule does", () =>
-    Effect.sync(() => {
-      const connection = undefined
-      expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
-      expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
-      const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
-      expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
-    })
+  tests.live(
+    "a Capsule waits for the operator when the operator forbids the provider, and for an admin when a rule does",
+    () =>
+      Effect.sync(() => {
+        const connection = undefined
+        expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
+        expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
+        const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
+        expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
+      })
   )
 
-  tests.live("does not offer a step that the bound Connection excludes", () =>
+  tests.live("a Capsule never suggests a remedy that its bound Connection rules out", () =>
     Effect.sync(() => {
       const missing: ProviderResolution = {
         ...blocked,

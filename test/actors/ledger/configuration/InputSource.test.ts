@@ -6,7 +6,7 @@ const all = new Set(["region"])
 const none = new Set<string>()
 const givers = { dependencies: none, values: none, connections: none }
 
-test("the first source with a value wins: the operator, a dependency, a person, the service, a Connection, the module", () => {
+test("an input takes its value from the operator, a dependency, a person, the service, a Connection or the module, in that order", () => {
   const everybody = { dependencies: all, values: all, connections: all }
   expect(inputSource(declared("region", "string", "operator"), everybody)).toBe("value")
   expect(inputSource(declared("region"), everybody)).toBe("dependency")
@@ -19,6 +19,6 @@ test("the first source with a value wins: the operator, a dependency, a person, 
   expect(inputSource({ ...declared("region"), required: false }, givers)).toBe("module")
 })
 
-test("a required input without a source is missing", () => {
+test("a required input without any source is reported as missing", () => {
   expect(inputSource(declared("region"), givers)).toBe("missing")
 })

@@ -48,7 +48,7 @@ const report: StagedReport = {
 const given = { names: [] }
 
 describe("a configuration", () => {
-  tests.live("is compiled only from the reviewed evidence", () =>
+  tests.live("an installation configuration is compiled from reviewed evidence only", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)
@@ -59,7 +59,7 @@ describe("a configuration", () => {
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
         [made, snapshot, { ...pins, compatibilityReportId: "rep_2" }, "compatibilityReportId"],
         [made, snapshot, { ...pins, modulePath: "other" }, "modulePath"],
-        // The report was created for another manifest, or for none.
+        // The report belongs to a different manifest, or there was no manifest.
         [
           {
             ...made,
@@ -79,23 +79,23 @@ describe("a configuration", () => {
     })
   )
 
-  tests.live("reports the reason for refusing a manifest, and installs generically", () =>
+  tests.live("a refused manifest yields a generic installation and the reason for the refusal", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const refused = [
-        // Parsed and refused: the same diagnostics as before.
+        // The manifest was parsed and refused, with the same diagnostics as before.
         {
           ...snapshot,
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // No text, so no document was stored, only the sync's reason.
+        // Without any text the sync stored no document, only its reason for the refusal.
         {
           ...place,
           id: namedSnapshot(1),
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
-        // Too large or not a file: not even a digest is stored.
+        // If the manifest is too large or not a file, not even its digest is stored.
         {
           ...place,
           id: namedSnapshot(1),

@@ -22,7 +22,7 @@ const compiled = {
 }
 const narrow = { profile: "narrow", profile_digest: profileOf(operator, "narrow")?.digest ?? "" }
 
-test("a configuration remains valid as long as its module's base configuration is unchanged", () => {
+test("a configuration remains valid while its module's base configuration is unchanged", () => {
   expect(baseMoved(operator, compiled, snapshot, ".")).toBe(false)
   expect(baseMoved(nothing, {}, snapshot, ".")).toBe(false)
   expect(baseMoved(nothing, compiled, snapshot, ".")).toBe(true)
@@ -32,7 +32,7 @@ test("a configuration remains valid as long as its module's base configuration i
   expect(baseMoved(operator, compiled, { ...snapshot, url: "https://other.example.com/team/app" }, ".")).toBe(true)
 })
 
-test("a plan remains valid as long as its profile is unchanged", () => {
+test("a plan remains valid while its execution profile is unchanged", () => {
   expect(operatorMoved(operator, narrow, compiled, snapshot, ".")).toBeUndefined()
   const wider: OperatorConfigsShape = { ...operator, profiles: { narrow: {} } }
   expect(operatorMoved(wider, narrow, compiled, snapshot, ".")).toContain("execution profile narrow")
@@ -41,13 +41,13 @@ test("a plan remains valid as long as its profile is unchanged", () => {
   expect(operatorMoved(nothing, narrow, compiled, snapshot, ".")).toContain("base configuration")
 })
 
-test("a plan from a release without profiles counts as a plan with the default profile", () => {
+test("a plan from a release without profiles counts as planned with the default profile", () => {
   const old = { profile: null, profile_digest: null }
   expect(operatorMoved(nothing, old, {}, snapshot, ".")).toBeUndefined()
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")
 })
 
-test("a value of the wrong type is an error; an undeclared value is a warning if the entry contains the module", () => {
+test("the operator's settings reject a value of the wrong type, and warn about an undeclared one if they contain the module", () => {
   expect(operatorFindings(undefined, [])).toEqual([])
   expect(operatorFindings(base, [declared("region")])).toEqual([])
   expect(operatorFindings(base, [])).toEqual([])

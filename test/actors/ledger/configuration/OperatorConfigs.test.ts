@@ -35,60 +35,62 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Se
 })
 
 describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
-  tests.live("sets inputs that no person can set, chooses the profile, and is recorded on every Run", () =>
-    Effect.gen(function* () {
-      const operator = yield* Operator
-      const { context, workspaceId } = yield* TestPlane
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      yield* operator.set({
-        profiles: { small: { limits: { memory: "1GiB", processes: 2000 } } },
-        baseConfigs: [
-          { name: "EU", origin: operator.gitOrigin, module: ".", profile: "small", variables: { region: "eu-1" } }
-        ]
-      })
-      const refused = yield* install("taken", main, { variables: { region: "us-1" } })
-      expect(refused.diagnostics[0]?.message).toContain("the operator sets this input")
+  tests.live(
+    "the operator's base configuration sets reserved inputs, chooses the profile, and is recorded on every Run",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const { context, workspaceId } = yield* TestPlane
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        yield* operator.set({
+          profiles: { small: { limits: { memory: "1GiB", processes: 2000 } } },
+          baseConfigs: [
+            { name: "EU", origin: operator.gitOrigin, module: ".", profile: "small", variables: { region: "eu-1" } }
+          ]
+        })
+        const refused = yield* install("taken", main, { variables: { region: "us-1" } })
+        expect(refused.diagnostics[0]?.message).toContain("the operator sets this input")
 
-      const { apply, capsule, plan } = yield* active("based", main, { variables: { name: "one" } })
-      expect(yield* outputOf(capsule.id)).toEqual(["eu-1 one"])
-      expect(plan).toMatchObject({
-        profile: "small",
-        operatorConfig: { name: "EU", variables: ["region"], postApply: [] }
-      })
-      expect(apply).toMatchObject({ profile: "small", profileDigest: plan.profileDigest ?? "none" })
-      expect(JSON.stringify(plan.operatorConfig)).not.toContain("eu-1")
-      const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
-      expect(config.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
-      const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
-      expect(drift).toMatchObject({ status: "succeeded", profile: "small" })
-      const guard = { authorityGuard: (yield* capsules.read(capsule.id)).installConfigReAdoption.authorityGuard }
-      const change = { variablePatch: { set: { region: "us-1" } }, expected: guard }
-      const error = yield* Effect.flip(
-        capsuleCommands.ConfigurationPlan(capsule.id, { context, request: change, idempotency: freshKey() })
-      )
-      expect(error.message).toContain("the operator sets this input")
+        const { apply, capsule, plan } = yield* active("based", main, { variables: { name: "one" } })
+        expect(yield* outputOf(capsule.id)).toEqual(["eu-1 one"])
+        expect(plan).toMatchObject({
+          profile: "small",
+          operatorConfig: { name: "EU", variables: ["region"], postApply: [] }
+        })
+        expect(apply).toMatchObject({ profile: "small", profileDigest: plan.profileDigest ?? "none" })
+        expect(JSON.stringify(plan.operatorConfig)).not.toContain("eu-1")
+        const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
+        expect(config.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
+        const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
+        expect(drift).toMatchObject({ status: "succeeded", profile: "small" })
+        const guard = { authorityGuard: (yield* capsules.read(capsule.id)).installConfigReAdoption.authorityGuard }
+        const change = { variablePatch: { set: { region: "us-1" } }, expected: guard }
+        const error = yield* Effect.flip(
+          capsuleCommands.ConfigurationPlan(capsule.id, { context, request: change, idempotency: freshKey() })
+        )
+        expect(error.message).toContain("the operator sets this input")
 
-      // A re-adoption under the same base configuration keeps the operator's values.
-      const adopted = yield* capsuleCommands.ReAdopt(capsule.id, {
-        context,
-        request: {
-          baseInstallConfigId: capsule.installConfigId,
-          sourceSnapshotId: capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("no revision")),
-          reason: "reviewed",
-          reviewedUserVariables: { name: "two" },
-          expected: guard
-        },
-        idempotency: freshKey()
+        // Re-adopting under the same base configuration keeps the operator's values.
+        const adopted = yield* capsuleCommands.ReAdopt(capsule.id, {
+          context,
+          request: {
+            baseInstallConfigId: capsule.installConfigId,
+            sourceSnapshotId: capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("no revision")),
+            reason: "reviewed",
+            reviewedUserVariables: { name: "two" },
+            expected: guard
+          },
+          idempotency: freshKey()
+        })
+        const kept = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
+        expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
+        expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
+        expect(yield* outputOf(capsule.id)).toEqual(["eu-1 two"])
       })
-      const kept = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
-      expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
-      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
-      expect(yield* outputOf(capsule.id)).toEqual(["eu-1 two"])
-    })
   )
 
-  tests.live("its inputs are private to the person who installs an unreviewed ref", () =>
+  tests.live("the inputs of an unreviewed ref are visible only to the person who installs it", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { commit, context, workspaceId } = yield* TestPlane
@@ -103,7 +105,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         "permission_denied",
         expect.stringContaining("The code of unreviewed would receive private inputs")
       ])
-      // Before the fetch, it is not known which module this is.
+      // Until the fetch, svc does not know which module the plan installs.
       const { modulePath: _, ...options } = request.options
       const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
       const failed = yield* stepped(installPlanCommands.Reconcile(later.value.id, { context: member }))
@@ -112,7 +114,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         undefined,
         "permission_denied"
       ])
-      // An owner makes the ref the default of the new Source.
+      // An owner's install makes this ref the default of a new Source.
       const { plan } = yield* active("unreviewed", main, { variables: { name: "owners" } })
       expect(plan.openedForRef).toBeUndefined()
       yield* operator.set({})
@@ -120,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
   )
 
   tests.live(
-    "a plan waiting under another base configuration is never applied, and the next plan follows the operator",
+    "a plan made under an earlier base configuration is never applied, and the next plan uses the new one",
     () =>
       Effect.gen(function* () {
         const operator = yield* Operator
@@ -138,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         const waiting = yield* replanned(capsule.id)
         yield* runCommands.Approve(waiting.id, { context })
 
-        // A different value, a different profile, a redefined profile, or none at all: each voids what was reviewed.
+        // A changed value, another profile, a redefined profile and a removed entry each void the reviewed plan.
         const others = [
           base("eu-2"),
           base("eu-1", "two"),
@@ -165,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         expect((yield* applied(next)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
 
-        // The operator removes the value: the required input is unset again, and a person supplies it.
+        // Without the operator's value the required input is unset again, and a person supplies it.
         yield* operator.set({})
         const without = yield* replanned(capsule.id)
         expect(without.error).toMatchObject({ code: "missing_input" })
@@ -184,31 +186,34 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       })
   )
 
-  tests.live("a profile that the machine cannot provide refuses the Run, with the profile and the remedy", () =>
-    Effect.gen(function* () {
-      const operator = yield* Operator
-      const use = (profile: Readonly<Record<string, unknown>>) =>
-        operator.set({
-          profiles: { strict: profile },
-          baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
-        })
-      // The service's Runs share the machine's network.
-      yield* use({ network: "isolated" })
-      const network = yield* install("network", main)
-      expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-      expect(network.diagnostics[0]?.message).toContain("The execution profile strict needs a network of the Run's own")
-      yield* use({ tool: { version: "0.0.1" } })
-      const tool = yield* install("tool", main)
-      expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-      expect(tool.diagnostics[0]?.message).toContain("0.0.1")
-      const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
-      expect(run).toMatchObject({ status: "failed", profile: "strict" })
-      // Nothing from the module was executed.
-      expect(run.isolation).toBeUndefined()
-    })
+  tests.live(
+    "a Run is refused if the machine cannot provide its profile, with the profile and the remedy in the error",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const use = (profile: Readonly<Record<string, unknown>>) =>
+          operator.set({
+            profiles: { strict: profile },
+            baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
+          })
+        // The service's own Runs share the host's network, so an isolated network is unavailable.
+        yield* use({ network: "isolated" })
+        const network = yield* install("network", main)
+        expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+        expect(network.diagnostics[0]?.message).toContain(
+          "The execution profile strict needs a network of the Run's own"
+        )
+        yield* use({ tool: { version: "0.0.1" } })
+        const tool = yield* install("tool", main)
+        expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+        expect(tool.diagnostics[0]?.message).toContain("0.0.1")
+        const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
+        expect(run).toMatchObject({ status: "failed", profile: "strict" })
+        expect(run.isolation).toBeUndefined()
+      })
   )
 
-  tests.live("are listed before any records exist, in pages, without their values", () =>
+  tests.live("base configurations are listed in pages and without values, even before any Capsule exists", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -250,7 +255,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("a value of the wrong type is detected before a Capsule exists", () =>
+  tests.live("a base configuration value of the wrong type is reported before any Capsule exists", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: ["eu-1"] } }] })

@@ -15,20 +15,20 @@ const taken: ConsumedOutput = {
 }
 const offer = { dependencyId: namedDependency("a"), input: "region" }
 
-test("an offer is compared with the value that the plan used from the same dependency for the same input", () => {
+test("an offered Output is compared with the value that the plan received from the same dependency and input", () => {
   const other = { ...taken, input: "zone" }
   expect(takenOf([other, taken], offer)).toEqual(taken)
   expect(takenOf([other, { ...taken, dependencyId: namedDependency("b") }], offer)).toBe(dependencyAdded)
   expect(takenOf([], offer)).toBe(dependencyAdded)
 })
 
-test("a dependency on the state has no input", () => {
+test("a dependency on the producer's whole state fills no single input", () => {
   const everything: ConsumedOutput = { dependencyId: namedDependency("a"), producerCapsuleId: namedCapsule("a") }
   expect(takenOf([everything], { dependencyId: namedDependency("a"), input: undefined })).toEqual(everything)
   expect(takenOf([everything], offer)).toBe(dependencyAdded)
 })
 
-test("a plan from a release that did not record deliveries is void", () => {
+test("a plan from a release that did not record delivered Outputs is void", () => {
   const old: ConsumedOutput = { dependencyId: namedDependency("a") }
   expect(takenOf([old], offer)).toBe(unrecorded)
   expect(takenOf([{ ...old, input: "region" }], offer)).toBe(unrecorded)

@@ -52,12 +52,12 @@ const given = (
 }
 const names = (offers: ReturnType<typeof given>) => offers.map((offer) => offer.given.map(({ name }) => name).join())
 
-test("within one Workspace an input may also receive secrets, but a published Output never is one", () => {
+test("a variable injection may carry secrets within a Workspace, but a published Output never does", () => {
   expect(names(given("variable_injection"))).toEqual(["a", "b", "c", ""])
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("the producer sees the reason for withholding: with the secrets in its own Workspace, without them elsewhere", () => {
+test("a producer sees why an Output is withheld, with the repeated secret only in its own Workspace", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -68,7 +68,7 @@ test("the producer sees the reason for withholding: with the secrets in its own 
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace receives the shared Outputs, under the name of the share, and no secrets", () => {
+test("another Workspace receives shared Outputs under their share's name, and never secrets", () => {
   const shared = new Map([
     ["alias", { shareId: namedShare("a"), name: "a" }],
     ["b", { shareId: namedShare("b"), name: "b" }]
@@ -83,7 +83,7 @@ test("another Workspace receives the shared Outputs, under the name of the share
   expect(names(given("variable_injection", { shared: new Map() }))).toEqual(["", "", "", ""])
 })
 
-test("a dependency on the state is one offer of everything, and fills no input", () => {
+test("a dependency on the state receives all Outputs in one offer and fills no input", () => {
   const [offer, ...more] = given("remote_state")
   expect(more).toEqual([])
   expect([offer?.input, offer?.output, offer?.given.length, offer?.required]).toEqual([undefined, undefined, 3, false])
@@ -100,7 +100,7 @@ test.each([
   expect(offer?.ended).toStartWith(words)
 })
 
-test("a deleted or never applied producer offers nothing and has not ended", () => {
+test("a producer that was deleted or never applied offers nothing, and is not reported as ended", () => {
   const [gone] = given("variable_injection", { found: undefined, outputs: [] })
   expect([gone?.given, gone?.ended, gone?.stateVersionId]).toEqual([[], undefined, undefined])
   const unapplied = produced.found === undefined ? undefined : { ...produced.found, current_state_version_id: null }

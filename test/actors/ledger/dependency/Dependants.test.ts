@@ -10,7 +10,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule with consumers", () => {
-  tests.live("its consumers appear in the review of its destruction", () =>
+  tests.live("reviewing a Capsule's destruction lists the consumers of its Outputs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands

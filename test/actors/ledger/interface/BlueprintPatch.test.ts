@@ -49,14 +49,14 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
     onSuccess: ({ interfaceBlueprints }) => interfaceBlueprints.map(({ key }) => key)
   })
 
-describe("a proposed set of Interfaces", () => {
-  test("adds to the existing set, and treats an equal Interface as the same Interface", () => {
+describe("Interface proposals", () => {
+  test("a blueprint adds Interfaces to the existing set, and an equal Interface is not added again", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     const same = { a: { source: "output", outputName: "read", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present", same))).toEqual(["present", "new"])
   })
 
-  test("reads Outputs that the operator did not list, without changing that list", () => {
+  test("a blueprint reads Outputs that the operator did not list, without changing the operator's list", () => {
     const read = blueprint("new", { a: { source: "output", outputName: "closed", outputType: "url" } })
     const result = patchBlueprints(compiled, outputs, [read], defaultOperatorPolicy)
     expect(Result.getOrThrow(result).outputAllowlist).toEqual(compiled.outputAllowlist)
@@ -105,7 +105,7 @@ describe("a proposed set of Interfaces", () => {
     expect(String(patched(proposal))).toContain(reason)
   })
 
-  test("never repeats the refused value", () => {
+  test("a blueprint's error never repeats the refused value", () => {
     const leaky = {
       ...blueprint("n"),
       spec: {

@@ -24,7 +24,7 @@ const told = (made: InterfaceBlueprint, value: Schema.Json | undefined, present 
 
 const typed = (outputType: OutputType) => blueprint({ address: { source: "output", outputName: "out", outputType } })
 
-describe("the inputs to an Interface", () => {
+describe("Interface inputs", () => {
   test.each([
     ["string", "a", true],
     ["string", 1, false],
@@ -47,29 +47,29 @@ describe("the inputs to an Interface", () => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 
-  test("an Output that repeats a secret is not public, and the reason is reported", () => {
+  test("an Output that repeats a secret is not public, and the Interface reports why", () => {
     const privacy = "The Output out is private: it repeats var.db.password."
     const result = resolveInputs(typed("string"), new Map([["out", { name: "out", value: undefined, privacy }]]))
     expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)
   })
 
-  test("an Output that is unset or sensitive is not public", () => {
+  test("an unset or sensitive Output is not public", () => {
     expect(told(typed("string"), "a", false)).toBe("output_missing")
     expect(told(typed("string"), undefined)).toBe("output_not_public")
   })
 
-  test("literals pass through unchanged", () => {
+  test("an Interface passes literal inputs through unchanged", () => {
     expect(told(blueprint({ a: { source: "literal", value: { b: null } } }), undefined)).toEqual({ a: { b: null } })
   })
 
-  test("the resource is a web address", () => {
+  test("an Interface's resource must be a web address", () => {
     const named = (value: string) => blueprint({ at: { source: "literal", value } }, "at")
     expect(told(named("https://a.example.com"), undefined)).toEqual({ at: "https://a.example.com" })
     expect(told(named("file:///etc"), undefined)).toBe("resource_uri_invalid")
     expect(told(blueprint({}, "at"), undefined)).toBe("resource_uri_invalid")
   })
 
-  test("inputs are limited to 64 KiB", () => {
+  test("an Interface's inputs are limited to 64 KiB", () => {
     const around = JSON.stringify({ address: "" }).length
     expect(told(typed("string"), "a".repeat(65_536 - around))).toBeObject()
     expect(told(typed("string"), "a".repeat(65_537 - around))).toBe("inputs_too_large")

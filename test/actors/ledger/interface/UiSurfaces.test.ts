@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(24, "0")}`
 
-/** Writes the rows that applies would have written. */
+/** Writes the same rows as an apply would. */
 const rows = Effect.gen(function* () {
   const { context, subject, workspaceId, otherWorkspaceId } = yield* Bench
   const sql = yield* SqlClient.SqlClient
@@ -81,7 +81,7 @@ const rows = Effect.gen(function* () {
 
 describe("ui-surfaces", () => {
   tests.live(
-    "lists exactly the Interfaces that this person may open, and the owner filter can only narrow the list",
+    "UI surfaces list exactly the Interfaces a person may open, and the owner filter only narrows the list",
     () =>
       Effect.gen(function* () {
         const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows
@@ -96,7 +96,7 @@ describe("ui-surfaces", () => {
         expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
         expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-        // Page by page, with a cursor that is valid only for this reader.
+        // Reads page by page; the cursor is valid only for this reader.
         const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
         const cursor = first.nextCursor ?? ""
         const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
@@ -105,7 +105,7 @@ describe("ui-surfaces", () => {
         const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
         expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
-        // Somebody outside the Workspace has a binding but still cannot use it; each use is checked.
+        // A user outside the Workspace cannot use an Interface despite the binding, because each use is authorized.
         const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
         expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
         const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }

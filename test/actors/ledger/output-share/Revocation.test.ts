@@ -22,7 +22,7 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A Capsule in one Workspace, and one in another that reads its greeting through an approved share. */
+/** A Capsule in one Workspace, and a consumer in another Workspace that reads its greeting through an approved share. */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares
@@ -67,7 +67,7 @@ const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {
   return Object.fromEntries(rows.map((row) => [row.workspace_id, JSON.parse(row.data).supersededRunIds]))
 })
 
-/** Simulates the revocation without voiding any plan. */
+/** Revokes the share without voiding any plan. */
 const revokeSilently = (id: OutputShareId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.orDie(sql`UPDATE output_shares SET status = 'revoked' WHERE id = ${id}`)
@@ -75,8 +75,8 @@ const revokeSilently = (id: OutputShareId) =>
 
 const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 
-describe("revoking values of a plan before its apply", () => {
-  tests.live("voids exactly the plan whose share is revoked, approved or not", () =>
+describe("Share revocation", () => {
+  tests.live("revoking a share voids exactly the plans that used its values, approved or not", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -91,7 +91,7 @@ describe("revoking values of a plan before its apply", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runCommands.Approve(waiting.id, { context }))).code).toBe("failed_precondition")
-      // A share's consumers are visible on the side that created the share.
+      // The consumers appear in the Workspace that created the share.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
@@ -99,14 +99,14 @@ describe("revoking values of a plan before its apply", () => {
       expect((yield* runs.read(untouched.id)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.apply(context, untouched.id, undefined))).code).toBe("failed_precondition")
 
-      // Later plans use nothing from it.
+      // Later plans receive no value from the share.
       const after = yield* planOf(one.capsuleId)
       expect((yield* applied(after.id)).status).toBe("succeeded")
       expect((yield* outputsOf(one.capsuleId))["greeting"]).toBe("from the default")
     })
   )
 
-  tests.live("voids the plan whose dependency is removed", () =>
+  tests.live("removing a dependency voids the plan that used its values", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const { capsuleId, dependencyId } = yield* sharing("removed")
@@ -118,7 +118,7 @@ describe("revoking values of a plan before its apply", () => {
     })
   )
 
-  tests.live("refuses to apply a plan that was not voided, both on request and on start", () =>
+  tests.live("a plan with revoked values cannot be approved or started, even if the revocation did not void it", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const runs = yield* Runs
@@ -131,7 +131,7 @@ describe("revoking values of a plan before its apply", () => {
 
       const starting = yield* sharing("starting")
       const second = yield* approved(starting.capsuleId)
-      // Revoked inside the transaction that admits the apply, after its check.
+      // Revokes the share in the transaction that admits the apply, after the admission check.
       points.at.set(
         "apply.run.queued",
         Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
@@ -142,7 +142,7 @@ describe("revoking values of a plan before its apply", () => {
     })
   )
 
-  tests.live("prevents a plan computed in the meantime from becoming reviewable", () =>
+  tests.live("a plan computed while its share is revoked never becomes reviewable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -154,7 +154,7 @@ describe("revoking values of a plan before its apply", () => {
     })
   )
 
-  tests.live("does not affect a running apply", () =>
+  tests.live("revoking a share does not affect a running apply", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -172,7 +172,7 @@ describe("revoking values of a plan before its apply", () => {
     })
   )
 
-  tests.live("refuses a plan from an older release, which has no record of its values", () =>
+  tests.live("revoking a share refuses plans from older releases, which did not record their values", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -5,7 +5,7 @@ import { RunStatus } from "../../../../schema/records/Run.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 
-test("the coordinator waits for an unfinished sync or check, and continues only if it succeeds", () => {
+test("a coordinator waits for an unfinished sync or check, and continues only after its success", () => {
   const steps = RunStatus.literals.map((status) => [status, stepAfterJob({ status })])
   expect(Object.fromEntries(steps)).toEqual({
     queued: "wait",
@@ -20,7 +20,7 @@ test("the coordinator waits for an unfinished sync or check, and continues only 
   expect(stepAfterJob(undefined)).toBe("wait")
 })
 
-test("a plan is reviewable once it has been computed, and remains so after approval", () => {
+test("a plan can be reviewed once it is computed, and still after its approval", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [stepAfterPlan({ status, approved_at: null }), stepAfterPlan({ status, approved_at: at })]
@@ -38,7 +38,7 @@ test("a plan is reviewable once it has been computed, and remains so after appro
   expect(stepAfterPlan(undefined)).toBe("wait")
 })
 
-test("a failure has its Run's code and message, or reports the end of the Run", () => {
+test("a coordinator's failure carries its Run's code and message, or reports how the Run ended", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled", evidence: "{}" } as const
   expect(failuresOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual([
     { severity: "error", code: "ref_not_found", message: "No such ref." }
@@ -48,7 +48,7 @@ test("a failure has its Run's code and message, or reports the end of the Run", 
   ])
 })
 
-test("a failure of the tool has every error with its detail and place, and does not repeat a summary", () => {
+test("a failed tool reports each error with detail and location, without repeating a summary", () => {
   const diagnostics = [
     { severity: "warning", summary: "Deprecated" },
     {

@@ -32,8 +32,8 @@ const table: PriceTable = {
 }
 const estimate = (...resourceChanges: ReadonlyArray<ResourceChange>) => estimateCost(table, { id, resourceChanges })
 
-describe("a cost estimate", () => {
-  test("is not produced without prices or a plan", () => {
+describe("Cost estimates", () => {
+  test("a cost estimate requires prices and a plan", () => {
     expect(estimateCost(undefined, { id, resourceChanges: [] })).toMatchObject({
       status: "not_available",
       reasons: ["The operator of this server has given no price table."]
@@ -41,7 +41,7 @@ describe("a cost estimate", () => {
     expect(estimateCost(table, { id })).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("adds created and subtracts destroyed resources, each at the best-matching price", () => {
+  test("a cost estimate adds created and subtracts destroyed resources at the best-matching price", () => {
     const large = { name: "size", after: "large" }
     const answer = estimate(
       change("small", ["create"], [{ name: "size", after: "small" }]),
@@ -55,7 +55,7 @@ describe("a cost estimate", () => {
     expect(answer.items[0]).not.toHaveProperty("monthlyBefore")
   })
 
-  test("counts the difference for an update or a replacement", () => {
+  test("a cost estimate counts the price difference of an update or a replacement", () => {
     const attributes = [
       { name: "region", before: "near", after: "near" },
       { name: "size", before: "small", after: "large" }
@@ -68,7 +68,7 @@ describe("a cost estimate", () => {
     expect(replaced?.monthlyDelta).toBe(35.1)
   })
 
-  test("is zero for a change that leaves every priced attribute unchanged", () => {
+  test("a cost estimate is zero if no priced attribute changes", () => {
     const answer = estimate(
       change("tagged", ["update"], [{ name: "tags", before: 1, after: 2 }]),
       change("moved", ["no-op"]),
@@ -78,11 +78,11 @@ describe("a cost estimate", () => {
     expect(answer.items).toHaveLength(3)
   })
 
-  test("omits unknown prices, and reports the omission", () => {
+  test("a cost estimate skips resources without a price, and reports them as skipped", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),
-      // The region does not change, so it is not in the review, but it decides between two prices.
+      // The region is unchanged and so missing from the review, but it selects between two prices.
       change("c", ["update"], [{ name: "size", before: "small", after: "large" }]),
       change("d", ["create"], [], "demo_disk"),
       change("e", ["create"], [], "other_thing"),
@@ -97,7 +97,7 @@ describe("a cost estimate", () => {
     expect(estimate(change("e", ["create"], [], "other_thing"))).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("does not price data sources", () => {
+  test("a cost estimate ignores data sources", () => {
     const read = { ...change("d", ["read"]), mode: "data" }
     expect(estimate(read)).toMatchObject({ status: "estimated", items: [], monthlyDelta: 0 })
   })

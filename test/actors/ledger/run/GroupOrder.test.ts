@@ -13,15 +13,15 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 const groupId = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
-// The reverse of their alphabetical order.
+// Reverse alphabetical order.
 const ids = ["c", "b", "a"].map((letter) => RunId.make(`run_${letter.repeat(24)}`))
 
-tests.live("Runs of a group that are created together keep their order, also in the queue", () =>
+tests.live("Runs created together in a group keep their order, in lists and in the queue", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
     const { workspaceId } = yield* TestPlane
-    // In one transaction, or the service would start executing them.
+    // Uses one transaction, so that the service starts none of these Runs in between.
     const queued = yield* Effect.gen(function* () {
       for (const id of ids) {
         yield* ledger.insert({ id, workspaceId, type: "drift_check", runGroupId: groupId, trigger: "user", spec: {} })

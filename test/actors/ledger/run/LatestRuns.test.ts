@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 const timeOf = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
 
-/** A finished Run, created this many minutes into the year. */
+/** A finished Run, created the given number of minutes into the year. */
 const ended = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   minute: number,
@@ -25,7 +25,7 @@ const ended = Effect.fnUntraced(function* (
   const ledger = yield* RunLedger
   const { workspaceId } = yield* TestPlane
   const id = run.id ?? RunId.make(`run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`)
-  // In one transaction, or the service would start executing it.
+  // Uses one transaction, so that the service does not start the Run.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ id, workspaceId, type: run.type ?? "plan", capsuleId, trigger: "user", spec: {} })
     yield* sql`UPDATE runs SET status = ${run.status ?? "succeeded"}, created_at = ${timeOf(minute)} WHERE id = ${id}`
@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("a Capsule's newest Run is found, regardless of the number of later Runs of other Capsules", () =>
+tests.live("a Capsule's newest Run is found however many later Runs other Capsules have", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -57,7 +57,7 @@ tests.live("a Capsule's newest Run is found, regardless of the number of later R
   })
 )
 
-tests.live("of two Runs created together, the first in the list is the newest; other Workspaces are ignored", () =>
+tests.live("of two Runs created together the first in the list is the newest, and other Workspaces do not count", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -72,7 +72,7 @@ tests.live("of two Runs created together, the first in the list is the newest; o
   })
 )
 
-tests.live("every query uses the index, and none scans the table", () =>
+tests.live("every query for latest Runs uses the index and scans no table", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN SELECT r.id FROM json_each(${"[]"}) AS wanted

@@ -12,7 +12,7 @@ import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-/** Number of kill points that are passed before the process dies; if unset, none kills it. */
+/** Number of kill points the process passes before it dies; if unset, the process survives. */
 let survived: number | undefined
 const passed: Array<KillPointName> = []
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -43,7 +43,7 @@ const long = "2020-01-01T00:00:00.000Z"
 const transacted = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** A finished Run with this many batches of lines, past the retention period for logs. */
+/** A finished Run with this many batches of log lines, older than the log retention period. */
 const loggedRun = Effect.fnUntraced(function* (
   name: string,
   chunks: number,
@@ -83,7 +83,7 @@ const loggedRun = Effect.fnUntraced(function* (
 
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs", "state_versions"]
 
-/** An installation with one Capsule that has a state, and nothing left over from earlier tests. */
+/** An installation with one applied Capsule, cleared of records from earlier tests. */
 const furnished = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -110,7 +110,7 @@ const audited = Effect.gen(function* () {
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-tests.live("needed logs are kept, regardless of age; the removal removes exactly the logs of the survey", () =>
+tests.live("log removal deletes exactly the logs found by the survey, and keeps needed logs of any age", () =>
   Effect.gen(function* () {
     yield* furnished
     const capsule_id = of("cap", "b")
@@ -153,7 +153,7 @@ tests.live("needed logs are kept, regardless of age; the removal removes exactly
   })
 )
 
-tests.live("all logs of a destroyed Capsule are removed, including the last log and the log of its last apply", () =>
+tests.live("destroying a Capsule allows the removal of all its logs, including the log of its last apply", () =>
   Effect.gen(function* () {
     yield* furnished
     const sql = yield* SqlClient.SqlClient
@@ -172,44 +172,42 @@ tests.live("all logs of a destroyed Capsule are removed, including the last log 
   })
 )
 
-tests.live(
-  "when a process dies between any two steps, the next process completes the removal, which is audited once",
-  () =>
-    Effect.gen(function* () {
-      const removal = yield* LogRemoval
-      yield* furnished
-      const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
-      for (let index = 0; index < 230; index++) {
-        yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
+tests.live("a log removal interrupted at any step is finished by the next process and audited once", () =>
+  Effect.gen(function* () {
+    const removal = yield* LogRemoval
+    yield* furnished
+    const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
+    for (let index = 0; index < 230; index++) {
+      yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
+    }
+    let deaths = 0
+    let done = false
+    while (!done) {
+      survived = deaths % 3
+      const exit = yield* Effect.exit(removal.removeAll)
+      done = Exit.isSuccess(exit)
+      if (Exit.isFailure(exit)) {
+        expect(Cause.squash(exit.cause)).toBe("killed")
+        deaths += 1
       }
-      let deaths = 0
-      let done = false
-      while (!done) {
-        survived = deaths % 3
-        const exit = yield* Effect.exit(removal.removeAll)
-        done = Exit.isSuccess(exit)
-        if (Exit.isFailure(exit)) {
-          expect(Cause.squash(exit.cause)).toBe("killed")
-          deaths += 1
-        }
-        const streams = yield* RunStreams
-        const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-        // All or nothing: half a log would be misleading.
-        expect([0, 150]).toContain(page.items.length)
-        expect(deaths).toBeLessThan(100)
-      }
-      expect(deaths).toBeGreaterThan(5)
-      expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
-      expect(yield* logged).toEqual({})
-      const events = yield* audited
-      expect(sum(events.map(({ runs }) => runs))).toBe(230)
-      expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
-      const sql = yield* SqlClient.SqlClient
-      expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
-    })
+      const streams = yield* RunStreams
+      const page = yield* streams.logs(namedRun("k0"), 0, 1000)
+      // A log is removed entirely or not at all, because half a log would mislead its readers.
+      expect([0, 150]).toContain(page.items.length)
+      expect(deaths).toBeLessThan(100)
+    }
+    expect(deaths).toBeGreaterThan(5)
+    expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
+    expect(yield* logged).toEqual({})
+    const events = yield* audited
+    expect(sum(events.map(({ runs }) => runs))).toBe(230)
+    expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
+    const sql = yield* SqlClient.SqlClient
+    expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
+  })
 )
 
-tests.live("a Run shows when its log was removed, and its log is empty and ended", () =>
+tests.live("a Run shows when its log was removed, and returns an empty, ended log", () =>
   Effect.gen(function* () {
     yield* furnished
     const id = yield* loggedRun("said", 2)
@@ -222,7 +220,7 @@ tests.live("a Run shows when its log was removed, and its log is empty and ended
   })
 )
 
-tests.live("the background job removes one part per turn, then pauses", () =>
+tests.live("the background job removes one part of a log per turn, then pauses", () =>
   Effect.gen(function* () {
     yield* furnished
     const removal = yield* LogRemoval

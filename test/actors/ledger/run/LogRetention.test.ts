@@ -3,7 +3,7 @@ import { type KeptLog, type LogKeptReason, logKeptReason } from "../../../../act
 
 const before = "2026-05-01T00:00:00.000Z"
 
-/** The log of an old Run that nothing needs. */
+/** An old Run's log without any reason to keep it. */
 const old: KeptLog = {
   endedAt: "2026-04-30T23:59:59.999Z",
   isOver: true,
@@ -27,10 +27,11 @@ const cases: ReadonlyArray<readonly [what: string, log: Partial<KeptLog>, reason
 ]
 
 for (const [what, log, reason] of cases) {
-  test(`${what}: ${reason ?? "may be removed"}`, () => expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
+  test(`log retention decides ${what}: ${reason ?? "may be removed"}`, () =>
+    expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("each need alone keeps a log; an old log without a need is removed", () => {
+test("each retention reason is enough to keep a log, and an old log without a reason is removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

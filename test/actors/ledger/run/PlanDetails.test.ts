@@ -35,33 +35,31 @@ const evidence: RunEvidence = {
   driftedResources: 1
 }
 
-tests.live(
-  "a list of Runs has the summary of each plan; only a single Run contains the plan's changes item by item",
-  () =>
-    Effect.gen(function* () {
-      const runs = yield* Runs
-      const { workspaceId } = yield* TestPlane
-      const id = yield* endedRun(workspaceId, "detailed", 1, { evidence })
-      const read = yield* runs.read(id)
-      expect(read).toMatchObject(evidence)
-      const listed = (yield* runs.list(workspaceId, {}, { limit: 100 })).items.find((run) => run.id === id)
-      expect(listed).toEqual(Struct.omit(read, planDetailNames))
-      const { items } = yield* runs.changes(workspaceId, {}, { limit: 100 })
-      expect(items.find((run) => run.id === id)).toEqual(listed)
-    })
+tests.live("a list of Runs contains plan summaries, and only a single Run contains each planned change", () =>
+  Effect.gen(function* () {
+    const runs = yield* Runs
+    const { workspaceId } = yield* TestPlane
+    const id = yield* endedRun(workspaceId, "detailed", 1, { evidence })
+    const read = yield* runs.read(id)
+    expect(read).toMatchObject(evidence)
+    const listed = (yield* runs.list(workspaceId, {}, { limit: 100 })).items.find((run) => run.id === id)
+    expect(listed).toEqual(Struct.omit(read, planDetailNames))
+    const { items } = yield* runs.changes(workspaceId, {}, { limit: 100 })
+    expect(items.find((run) => run.id === id)).toEqual(listed)
+  })
 )
 
-tests.live("the details are the last column of a Run, and lists do not select them", () =>
+tests.live("plan details are the last column of a Run, and lists do not select it", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = yield* sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') ORDER BY cid`
-    // SQLite reaches a later column only through all pages of the earlier ones: a list would read the details after all.
+    // SQLite reaches a column only through the pages of all columns before it, so lists must not read past the details.
     expect(columns.at(-1)?.name).toBe("plan_details")
     expect(Object.keys(ListedRunRow.columns)).not.toContain("plan_details")
   })
 )
 
-test("later evidence keeps the details of the plan, and replaces its own fields", () => {
+test("later evidence keeps a plan's details and replaces only its own fields", () => {
   const planned = mergedEvidence(noEvidence, evidence)
   const later = mergedEvidence(planned, { diagnostics: [], outputChanges: [] })
   expect(EvidenceJson.read(later.evidence)).toEqual({ ...Struct.omit(evidence, planDetailNames), diagnostics: [] })

@@ -3,7 +3,7 @@ import { Console, Effect } from "effect"
 import { it } from "../../../support/Effect.ts"
 import { pruneBesideTraffic } from "./support/PruneBesideTraffic.ts"
 
-// `npm run test:prune` sets the full size.
+// `npm run test:prune` runs this at full size.
 const runs = Number(process.env["SVC_PRUNE_RUNS"] ?? 2000)
 const lines = Number(process.env["SVC_PRUNE_LINES"] ?? 100_000)
 const fullFormMillis = 3_600_000
@@ -12,7 +12,7 @@ const waiting = Math.ceil(runs / 100)
 const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
 
 it.live(
-  `${runs} Runs with ${lines} log lines, and the history, are removed while a writer loses nothing`,
+  `removing ${runs} Runs with ${lines} log lines and their history loses none of a concurrent writer's rows`,
   () =>
     Effect.gen(function* () {
       const { gone, left, logged, lost, past, phases, removed, surveyed } = yield* pruneBesideTraffic({ runs, lines })
@@ -23,13 +23,13 @@ it.live(
       }
       expect(removed).toEqual(surveyed)
       expect(removed.reduce((sum, each) => sum + each.runs, 0)).toBe(runs - waiting)
-      // The only plans left are those waiting for approval.
+      // Only plans that await approval are left.
       expect(logged).toBe(waiting)
       expect(left).toBe(waiting)
       const runsGone = gone.filter(({ kind }) => kind === "runs")
       expect(runsGone.reduce((sum, { records }) => sum + records, 0)).toBe(runs - waiting)
       expect(past.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThanOrEqual(runs)
-      // The row that each part was writing when it was interrupted may be stored too.
+      // Each removal may also have stored the row it was writing when it was interrupted.
       expect(lost).toBeWithin(-3, 1)
     }),
   runs > 10_000 ? fullFormMillis : undefined

@@ -15,7 +15,8 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
 /**
- * Number of a log's next transactions that are committed but reported as failed; if all are refused, and the number of refusals.
+ * How many of a log's next transactions commit but report a failure, whether all transactions are refused, and how many were
+ * refused.
  */
 const line = { cuts: 0, refuses: false, refused: 0 }
 
@@ -27,7 +28,7 @@ const refused = new SqlError({
   reason: new ConnectionError({ cause: "full", message: "The disk is full.", operation: "commit" })
 })
 
-/** A database whose acknowledgements are lost, or that refuses writes. */
+/** A database that loses acknowledgements or refuses writes. */
 const overLine = Layer.effect(
   SqlClient.SqlClient,
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -66,7 +67,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(namedRun(name))
 })
 
-/** The Run is claimed again, under the next fence. */
+/** Claims the Run again, under the next fence. */
 const claimedAgain = Effect.fnUntraced(function* (hold: RunHold) {
   yield* (yield* RunLifecycle).requeue(hold, "again", { counts: true })
   return yield* heldRun(hold.runId)
@@ -92,7 +93,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a batch of events that arrives twice is stored once; the count restarts under the next fence", () =>
+tests.live("an event batch that arrives twice is stored once, and the numbering restarts under the next fence", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const first = yield* newRun("events")
@@ -103,7 +104,7 @@ tests.live("a batch of events that arrives twice is stored once; the count resta
     expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c"])
 
     const second = yield* claimedAgain(first)
-    // A repeated batch from the earlier fence is neither stored nor mistaken for a current one.
+    // A batch resent under the earlier fence is neither stored nor mistaken for a current batch.
     const late = yield* Effect.result(journal.receive(first, 2, [event("c")]))
     expect(Result.isFailure(late) && late.failure._tag).toBe("HoldLost")
     yield* journal.receive(second, 1, [event("d")])
@@ -112,7 +113,7 @@ tests.live("a batch of events that arrives twice is stored once; the count resta
   })
 )
 
-tests.live("lines whose acknowledgement was lost are sent again and stored once", () =>
+tests.live("log lines whose acknowledgement was lost are resent and stored once", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("lines")
@@ -145,7 +146,7 @@ tests.live("lines whose acknowledgement was lost are sent again and stored once"
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("lines buffered under an earlier fence are not stored with the lines of the next fence", () =>
+tests.live("log lines buffered under an earlier fence are not stored with lines of the next fence", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("fenced")
@@ -166,7 +167,7 @@ tests.live("lines buffered under an earlier fence are not stored with the lines 
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("lines lost to a database that refuses writes are counted in their place, and later lines are stored", () =>
+tests.live("a log counts the lines that the database refused, in their place, and stores later lines", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const hold = yield* newRun("refused")
@@ -176,14 +177,14 @@ tests.live("lines lost to a database that refuses writes are counted in their pl
         const log = yield* logs.open(hold)
         line.refuses = true
         for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
-        // The flush that the first line planned.
+        // The flush scheduled by the first line.
         const attempts = line.refused
         yield* eventually(
           Effect.sync(() => line.refused),
           (now) => now > attempts
         )
         line.refuses = false
-        // Nobody flushes this log: it notices without help that the database accepts writes again.
+        // Nothing flushes this log explicitly: its own retry notices that the database accepts writes again.
         for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
           yield* log.write("plan", "stdout", numbered(index))
           yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))

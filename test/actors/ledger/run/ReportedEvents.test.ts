@@ -6,7 +6,7 @@ import { it } from "../../../support/Effect.ts"
 
 const created = { address: "demo.a", action: "create" }
 
-it.effect("kinds that a runner must not report are refused", () =>
+it.effect("a runner cannot report events of reserved kinds", () =>
   Effect.gen(function* () {
     const refused: ReadonlyArray<unknown> = [
       { kind: "run.paused", data: {} },
@@ -32,7 +32,7 @@ it.effect("kinds that a runner must not report are refused", () =>
   })
 )
 
-it.effect("its strings are sanitised again and truncated", () =>
+it.effect("strings in reported events are sanitised again and truncated", () =>
   Effect.gen(function* () {
     const received = yield* receivedFact({
       kind: "diagnostic",
@@ -48,7 +48,7 @@ it.effect("its strings are sanitised again and truncated", () =>
   })
 )
 
-it.effect("clean data is accepted unchanged", () =>
+it.effect("reported events without secrets are accepted unchanged", () =>
   Effect.gen(function* () {
     const facts = [
       { kind: "run.phase", data: { phase: "init" } },

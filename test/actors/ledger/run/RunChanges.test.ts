@@ -14,7 +14,7 @@ afterAll(tests.dispose)
 
 const nameOf = (id: string) => id.replace(/^run_0+/, "")
 
-/** Each change in the list with what is folded under it. */
+/** Each change in the list, with the Runs grouped under it. */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: RunFilter = {}) {
   const { folded, items } = yield* (yield* Runs).changes(workspaceId, filter, { limit: 50 })
   return items.map(({ id }) => [
@@ -26,7 +26,7 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter:
 const workspaceOf = (name: string) =>
   Effect.flatMap(newPerson(name), ({ subject }) => Effect.map(newWorkspace(subject, { handle: name }), ({ id }) => id))
 
-tests.live("a plan represents its syncs and checks, the plans that it has replaced, and its apply", () =>
+tests.live("a plan stands for its syncs, its checks, the plans it replaced and its apply in the list of changes", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("changes")
     const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
@@ -50,14 +50,14 @@ tests.live("a plan represents its syncs and checks, the plans that it has replac
     expect(yield* changesOf(workspaceId, { until: minute(5) })).toEqual([
       ["plan", ["apply", "replaced", "check", "sync"]]
     ])
-    // The plan replaces the one after the apply, but not the one before it.
+    // The plan replaces the earlier plan made after the apply, but not the plan made before it.
     yield* run("next", 8, { capsuleId, status: "waiting_approval" })
     expect((yield* changesOf(workspaceId)).slice(0, 1)).toEqual([["next", ["again"]]])
   })
 )
 
 tests.live(
-  "Runs without a plan represent themselves: failures, syncs without a plan, an apply whose plan is gone",
+  "Runs without a plan appear as changes themselves: failures, syncs, and an apply whose plan was removed",
   () =>
     Effect.gen(function* () {
       const workspaceId = yield* workspaceOf("alone")
@@ -85,7 +85,7 @@ tests.live(
     })
 )
 
-tests.live("pages of changes neither repeat nor lose a change, and a filter that would split changes is refused", () =>
+tests.live("paging through changes repeats and loses none, and a filter that would split a change is refused", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("pages")
     const runs = yield* Runs

@@ -11,7 +11,7 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Waits until nothing more is written for a Run: its log is the last thing to finish. */
+/** Waits until svc writes nothing more for a Run. Its log is the last record to finish. */
 const over = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   for (;;) {
@@ -24,7 +24,7 @@ const over = Effect.fnUntraced(function* (id: RunId) {
   }
 })
 
-/** Number of commits of the database while `effect` is running. */
+/** Number of database commits while `effect` runs. */
 const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let count = 0
   const stop = (yield* Commits).listen(() => {
@@ -35,13 +35,13 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
   return { count, value }
 })
 
-/** Before Runs had a hold and durable sequences, a plan took 25 commits and an apply 30. A preparation costs no commit. */
+/** Without holds and durable sequences, a plan took 25 commits and an apply 30. Preparing a Run takes no commit. */
 const most = { plan: 25, apply: 31 }
 
-tests.live("a plan and an apply commit no more often than necessary", () =>
+tests.live("a plan and an apply stay within their limit of commits", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
-    // The minimum of several measurements, because background work commits too.
+    // Takes the minimum of several measurements, because background work also commits.
     const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
     for (let round = 0; round < 4; round += 1) {
       const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))

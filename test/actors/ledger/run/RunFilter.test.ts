@@ -62,7 +62,7 @@ const found = Effect.fnUntraced(function* (filter: RunFilter) {
   return items.map(({ id }) => id.replace(/^run_0+/, ""))
 })
 
-tests.live("each filter narrows the list, and so do all of them together", () =>
+tests.live("each filter narrows the list of Runs, and filters can be combined", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     expect(yield* found({})).toEqual(["apply", "drift", "plan2", "plan1"])
@@ -78,7 +78,7 @@ tests.live("each filter narrows the list, and so do all of them together", () =>
   })
 )
 
-tests.live("search matches names, commits and the start of ids, requires every word, and ignores case", () =>
+tests.live("searching Runs matches names, commits and id prefixes, needs every word to match, and ignores case", () =>
   Effect.gen(function* () {
     yield* given
     expect(yield* found({ search: "PAY" })).toEqual(["apply", "plan2", "plan1"])
@@ -98,7 +98,7 @@ tests.live("search matches names, commits and the start of ids, requires every w
   })
 )
 
-tests.live("search finds a person's Runs by address, also with a domain in another script", () =>
+tests.live("searching Runs finds a person by email address, even if its domain uses another script", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* SqlClient.SqlClient
@@ -120,7 +120,7 @@ tests.live("search finds a person's Runs by address, also with a domain in anoth
   })
 )
 
-tests.live("neither names nor ids from another Workspace are found", () =>
+tests.live("searching Runs finds no names or ids of another Workspace", () =>
   Effect.gen(function* () {
     const { other } = yield* given
     for (const search of ["ledger", "elsewhere", "ken", namedRun("foreign"), namedSnapshot("second"), "b41d09f"]) {
@@ -133,7 +133,7 @@ tests.live("neither names nor ids from another Workspace are found", () =>
   })
 )
 
-tests.live("a facet is counted with the other filters applied, but not its own", () =>
+tests.live("each facet of the Run list is counted with all filters except its own", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs
@@ -168,7 +168,7 @@ tests.live("a facet is counted with the other filters applied, but not its own",
   })
 )
 
-tests.live("a cursor is refused with another filter, and in the other view", () =>
+tests.live("a Run cursor is refused with a different filter or view", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs
@@ -195,7 +195,7 @@ tests.live("a cursor is refused with another filter, and in the other view", () 
   })
 )
 
-tests.live("lists and counts walk the list's index, in its order", () =>
+tests.live("lists and counts of Runs walk the index of the list in order", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* ReadSql

@@ -35,7 +35,7 @@ const kinds = Effect.fnUntraced(function* (runId: string) {
   return rows.map(({ kind }) => kind)
 })
 
-tests.live("noted entries are written in the background, and wake their readers after the write", () =>
+tests.live("journal entries are written in the background and then wake their readers", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("alone")
@@ -49,7 +49,7 @@ tests.live("noted entries are written in the background, and wake their readers 
   })
 )
 
-tests.live("entries appended later never precede noted entries", () =>
+tests.live("entries appended to the journal never overtake entries noted before them", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
@@ -67,7 +67,7 @@ tests.live("entries appended later never precede noted entries", () =>
   })
 )
 
-tests.live("noted entries precede the end of their Run", () =>
+tests.live("noted journal entries are written before the end of their Run", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const lifecycle = yield* RunLifecycle
@@ -80,7 +80,7 @@ tests.live("noted entries precede the end of their Run", () =>
   })
 )
 
-tests.live("a large batch is written without waiting for the interval to elapse", () =>
+tests.live("a large batch of journal entries is written before its interval elapses", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("many")

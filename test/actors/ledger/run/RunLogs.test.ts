@@ -38,7 +38,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(runId)
 })
 
-/** While the effect reads the time, `interruption` runs up to where it has to wait. */
+/** Runs `interruption` as far as it can go while the effect reads the time. */
 const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
   Effect.updateService(
     Clock.Clock,
@@ -68,7 +68,7 @@ const stored = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a Run that prints endlessly keeps the beginning and end of its log, numbered without gaps", () =>
+tests.live("a Run that prints endlessly keeps the beginning and end of its log, with consecutive entry numbers", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("endless")
     yield* printed(hold, 0, 5000)
@@ -84,7 +84,7 @@ tests.live("a Run that prints endlessly keeps the beginning and end of its log, 
   })
 )
 
-tests.live("another attempt at the Run gets no additional log space", () =>
+tests.live("another attempt at a Run gets no additional log space", () =>
   Effect.gen(function* () {
     const first = yield* newRun("again")
     const { runId } = first
@@ -98,7 +98,7 @@ tests.live("another attempt at the Run gets no additional log space", () =>
   })
 )
 
-tests.live("a line is kept if the lines before it are stored while its time is read", () =>
+tests.live("a log keeps a line if earlier lines are stored while the line's time is read", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("flushed-between")
     yield* Effect.scoped(
@@ -113,7 +113,7 @@ tests.live("a line is kept if the lines before it are stored while its time is r
   })
 )
 
-tests.live("a log reports the number of omitted lines even if lines are stored while it closes", () =>
+tests.live("a log reports how many lines it omitted even if lines are stored while it closes", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("closed-between")
     let flush: Effect.Effect<void> = Effect.void

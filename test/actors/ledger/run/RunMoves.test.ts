@@ -29,11 +29,11 @@ const commands = [
   "expire",
   "wait"
 ] as const
-/** Moves that advance a Run are more frequent than those that finish it. */
+/** Moves that advance a Run are more frequent than moves that finish it. */
 const weighted = [...commands, "plan", "wait", "wait", "wait", "approve", "approve", "apply", "apply"] as const
 type Command = (typeof commands)[number]
 
-/** Ensures that something to change and something already changed exist before the random walk starts. */
+/** Ensures that the random walk starts with a module that can change and a Capsule that has changed. */
 const opening: ReadonlyArray<readonly [Command, number]> = [
   ["approve", 1],
   ["apply", 1],
@@ -61,7 +61,7 @@ const watchMoves = Effect.gen(function* () {
     INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
 })
 
-/** The chosen Run in the Capsule; the test checks which results the command may have. */
+/** Runs the command on the chosen Run; the test checks which results are allowed. */
 const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Command, choice: number) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -72,7 +72,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
-  // Usually a Run that the command is meant for, sometimes any other.
+  // Usually a Run that suits the command, sometimes any other Run.
   const from = fitting.length > 0 && choice > 0 ? fitting : items
   const run = from[choice % Math.max(from.length, 1)]
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))
@@ -108,7 +108,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
 
 describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
   tests.live(
-    "in any order of requests, no Run makes an illegal move, and no plan is used twice",
+    "no order of requests makes an illegal Run move or uses a plan twice",
     () =>
       Effect.gen(function* () {
         const { workspaceId } = yield* TestPlane
@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
         const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY rowid`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
-        // Tests the guard itself: a move outside the table is detected.
+        // Tests the check itself: it detects a move that the table does not allow.
         expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`

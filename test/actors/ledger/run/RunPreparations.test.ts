@@ -24,7 +24,7 @@ afterAll(tests.dispose)
 const Note = Schema.Struct({ note: Schema.String })
 const schema: PreparationSchema<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
 
-/** A Run that is executing, with its hold. */
+/** A running Run and its hold. */
 const executing = Effect.fnUntraced(function* (id: string) {
   const owner = yield* newPerson(id)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: id })
@@ -37,7 +37,7 @@ const stored = Effect.gen(function* () {
   return yield* Effect.orDie(sql<{ run_id: string; fence: number }>`SELECT run_id, fence FROM run_preparations`)
 })
 
-tests.live("a preparation is found by its hold and kind until the Run ends", () =>
+tests.live("a preparation can be found by its hold and kind until the Run ends", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient
@@ -71,7 +71,7 @@ tests.live("a Run that returns to the queue is prepared again under its next hol
   })
 )
 
-tests.live("a hold prepares once, and a preparation by another release does not count", () =>
+tests.live("a hold prepares only once, and another release's preparation does not count", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient

@@ -29,8 +29,8 @@ const setClauses = files.flatMap(({ path, text }) =>
   [...text.matchAll(/\bUPDATE\s+runs\b([\s\S]*?)\bWHERE\b/gi)].map(([, set = ""]) => ({ path, set }))
 )
 
-describe("the rows of a Run", () => {
-  test("is written by its own modules", () => {
+describe("Run rows", () => {
+  test("only the Run's own modules write its rows", () => {
     expect(writers("runs")).toEqual([
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
@@ -51,7 +51,7 @@ describe("the rows of a Run", () => {
     ])
   })
 
-  test("changes its status in one module", () => {
+  test("one module changes the status of a Run", () => {
     expect(setClauses.length).toBeGreaterThan(5)
     const moving = setClauses.filter(({ set }) => /\bstatus\b/.test(set)).map(({ path }) => path)
     expect([...new Set(moving)]).toEqual(["actors/ledger/run/RunLifecycle.ts"])
@@ -60,7 +60,7 @@ describe("the rows of a Run", () => {
   })
 })
 
-test("the SQL condition for a pending plan matches the predicate", () => {
+test("the SQL condition for a pending plan matches the predicate in code", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE runs (type TEXT, status TEXT, approved_at TEXT, used_by_run_id TEXT)")
   for (const type of RunType.literals) {

@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** The acts of an owner, both of one that still holds the Run and of one that only believes it does. */
+/** Everything an owner does, whether it still holds the Run or only believes so. */
 const acts = [
   "event",
   "send",
@@ -43,7 +43,7 @@ const acts = [
 ] as const
 type Act = (typeof acts)[number]
 
-/** Acts on the Run from outside. A pause means that an owner is not scheduled for a while. */
+/** Actions from outside the Run. A paused owner is not scheduled for a while. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
   { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },
@@ -51,12 +51,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** An execution from its own point of view: it may have lost its hold without knowing. */
+/** The execution's own view: it may have lost its hold without noticing. */
 interface Side {
   readonly hold: RunHold
   events: number
   lines: number
-  /** The last batches, which it may resend. */
+  /** The latest batches, which the execution may resend. */
   lastEvents: ReadonlyArray<string>
   lastLines: ReadonlyArray<string>
 }
@@ -64,10 +64,10 @@ interface Side {
 interface Model {
   holder: RunHold | undefined
   status: string
-  /** A request to stop is kept until the Run ends, also while the Run is in the queue again. */
+  /** A stop request is kept until the Run ends, even while the Run is queued again. */
   isAsked: boolean
   logEnded: boolean
-  /** The fence of the open log, from the last claim. */
+  /** The fence of the open log, set by the last claim. */
   fence: number
   events: Array<string>
   lines: Array<string>
@@ -89,7 +89,7 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  /** By owner, newest first: an owner that claims again may still have a paused execution. */
+  /** Executions by owner, newest first: an owner may claim again while an earlier execution is paused. */
   const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,
@@ -105,7 +105,7 @@ const story = Effect.fnUntraced(function* (
   const seen = { refused: 0, written: 0, repeated: 0 }
   let counter = 0
 
-  /** Writes under a hold; returns whether the write was accepted. The model decides whether it should have been. */
+  /** Writes under a hold and returns true if the write was accepted. The model decides if it should have been. */
   const write = Effect.fnUntraced(function* <A>(isHeld: boolean, effect: Effect.Effect<A, HoldLost>) {
     const result = yield* Effect.result(transaction(sql)(effect))
     expect(Result.isSuccess(result)).toBe(isHeld)
@@ -154,7 +154,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // The batch's acknowledgement was lost. A lost hold refuses even the resent batch.
+        // The batch's acknowledgement was lost. After losing its hold, an execution cannot even resend the batch.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -217,7 +217,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // Like recovery: on behalf of the Run's owner, but without its consent.
+      // Acts like recovery: for the Run's owner, but without its consent.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })
@@ -260,7 +260,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "two owners with pauses and lost or repeated messages never both act for a Run, and an older fence writes nothing",
+  "two owners with pauses and lost or repeated messages never both act for a Run, and an old fence writes nothing",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")
@@ -276,7 +276,7 @@ tests.live(
         total.written += seen.written
         total.repeated += seen.repeated
       }
-      // The schedules exercise what they are meant to.
+      // Checks that the schedules reach the situations this test is about.
       expect(total.refused).toBeGreaterThan(100)
       expect(total.written).toBeGreaterThan(100)
       expect(total.repeated).toBeGreaterThan(20)

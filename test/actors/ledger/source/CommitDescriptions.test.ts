@@ -12,8 +12,8 @@ import { greeting } from "../../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe("a commit's description", () => {
-  tests.live("is on every record with the commit, and absent if an earlier release fetched it", () =>
+describe("Commit descriptions", () => {
+  tests.live("every record of a commit includes its description, unless an earlier release fetched the commit", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const sources = yield* Sources

@@ -19,7 +19,7 @@ const newSource = Effect.gen(function* () {
   const sourceCommands = yield* SourceCommands
   const number = yield* Ref.updateAndGet(names, (count) => count + 1)
   const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
-  /** Returns true if a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
+  /** Returns true if a delivery signed with this secret is accepted. The Source is disabled, so nothing is synced. */
   const accepts = (secret: string) =>
     Effect.match(sources.hook(made.source.id, { proofs: { secrets: [secret] }, body }), {
       onFailure: ({ code }) => code,
@@ -29,7 +29,7 @@ const newSource = Effect.gen(function* () {
   return { ...made, accepts, context, sources, commands: yield* SourceCommands }
 })
 
-tests.live("a renewed secret takes effect immediately, and the old secret is refused", () =>
+tests.live("renewing a hook secret takes effect immediately and invalidates the old secret", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, commands, context, hookSecret, source, sources } = yield* newSource
@@ -45,7 +45,7 @@ tests.live("a renewed secret takes effect immediately, and the old secret is ref
       "accepted"
     ])
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
-    // The preceding update may fall in the same millisecond, so the order of the events proves nothing.
+    // The preceding update may have the same millisecond, so the order of events proves nothing.
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
     expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
@@ -53,7 +53,7 @@ tests.live("a renewed secret takes effect immediately, and the old secret is ref
   })
 )
 
-tests.live("of two concurrent renewals, only one receives a secret, and that secret works", () =>
+tests.live("when two hook secret renewals race, exactly one returns a secret, and that secret works", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, source } = yield* newSource
     const outcomes = yield* Effect.forEach(
@@ -68,7 +68,7 @@ tests.live("of two concurrent renewals, only one receives a secret, and that sec
   })
 )
 
-tests.live("a repeated request with the same key renews nothing and reveals no secret", () =>
+tests.live("repeating a renewal with the same key renews nothing and returns no secret", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, source } = yield* newSource
     const request = freshKey("a")
@@ -85,7 +85,7 @@ tests.live("a repeated request with the same key renews nothing and reveals no s
       })
     )
     expect(other.code).toBe("idempotency_conflict")
-    // A refusal leaves no receipt: the key remains usable.
+    // A refused request leaves no receipt, so its key can be used again.
     const late = freshKey("c")
     expect(
       (yield* Effect.flip(commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1, idempotency: late })))

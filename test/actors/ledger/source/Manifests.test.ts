@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // Keys that a Source for the folder `apps` would mistake for its own root if they were not relative to the repository.
+      // Keys that a Source for the folder `apps` would take for its own root if the keys were not relative to the repository.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -52,7 +52,7 @@ const files = {
   "apps/plain/main.tf": text
 }
 
-/** A Source for one folder of the repository, synced. */
+/** A synced Source for one folder of the repository. */
 const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const sources = yield* Sources
@@ -69,8 +69,8 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
   return { source, snapshot: snapshot ?? (yield* Effect.die("no snapshot")) }
 })
 
-describe("a repository's manifest", () => {
-  tests.live("identifies modules by their path in the repository, each with its own verdict", () =>
+describe("Repository manifests", () => {
+  tests.live("a repository's manifest identifies modules by repository path and judges each one separately", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { source, snapshot } = yield* synced("apps", "apps")
@@ -103,7 +103,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is never returned, regardless of the Source's folder", () =>
+  tests.live("a repository's manifest is never served as a file, whichever folder the Source covers", () =>
     Effect.gen(function* () {
       const sources = yield* Sources
       const whole = yield* synced("whole", ".")
@@ -123,27 +123,29 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is invalid if its version lacks a field, and the reason contains the version that has it", () =>
-    Effect.gen(function* () {
-      const { commit, context, url, workspaceId } = yield* TestPlane
-      const sources = yield* Sources
-      const module = { inputs: [], sourceBuild: { commands: [{ argv: ["true"] }], outputs: ["out"] } }
-      const older = { apiVersion: "svc.com/v2.2", kind: "Repository", install: { modules: { ".": module } } }
-      yield* commit("older", { ".well-known/svc.json": JSON.stringify(older), "main.tf": text })
-      const { source } = yield* sources.create(context, { workspaceId, name: "older", url, defaultRef: "older" })
-      yield* settled((yield* sources.sync(context, source.id, {})).id)
-      const [snapshot] = (yield* sources.snapshots(source.id, { limit: 1 })).items
-      expect(snapshot?.repositoryManifest).toMatchObject({
-        status: "invalid",
-        reason: expect.stringContaining("sourceBuild needs svc.com/v2.3 or later")
+  tests.live(
+    "a repository's manifest is invalid if its version lacks a field, and the error gives the version that has it",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, url, workspaceId } = yield* TestPlane
+        const sources = yield* Sources
+        const module = { inputs: [], sourceBuild: { commands: [{ argv: ["true"] }], outputs: ["out"] } }
+        const older = { apiVersion: "svc.com/v2.2", kind: "Repository", install: { modules: { ".": module } } }
+        yield* commit("older", { ".well-known/svc.json": JSON.stringify(older), "main.tf": text })
+        const { source } = yield* sources.create(context, { workspaceId, name: "older", url, defaultRef: "older" })
+        yield* settled((yield* sources.sync(context, source.id, {})).id)
+        const [snapshot] = (yield* sources.snapshots(source.id, { limit: 1 })).items
+        expect(snapshot?.repositoryManifest).toMatchObject({
+          status: "invalid",
+          reason: expect.stringContaining("sourceBuild needs svc.com/v2.3 or later")
+        })
       })
-    })
   )
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an install without the manifest's assistance", () => {
   tests.live(
-    "reports the dropped parts and the reasons",
+    "a repository's manifest reports which parts were dropped and why",
     () =>
       Effect.gen(function* () {
         const module = { inputs: [input("title"), input("missing")], requires: bound }

@@ -31,7 +31,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted author", () => {
   tests.live(
-    "are refused with a reason if they are empty, too large or have too many files",
+    "a repository that is empty, too large or has too many files is refused with a reason",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -63,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted
   )
 
   tests.live(
-    "cannot smuggle in links, submodules or pointers, and report the omitted entries",
+    "a repository cannot smuggle in links, submodules or pointers, and its omitted entries are reported",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted
         expect((yield* Effect.flip(sources.file(sourceId, snapshot.id, "../main.tf"))).code).toMatch(
           /not_found|invalid_request/
         )
-        // The caller was authorised only for the Source in the URL (Z3).
+        // The caller is authorised only for the Source in the URL (Z3).
         const { url, workspaceId } = yield* TestPlane
         const other = (yield* sources.create(context, { workspaceId, name: "another", url })).source.id
         expect(yield* sources.file(sourceId, snapshot.id, "main.tf")).toMatchObject({
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted
   )
 
   tests.live(
-    "cannot stop the scan",
+    "a hostile repository cannot stop the scan",
     () =>
       Effect.gen(function* () {
         const poison: Readonly<Record<string, string>> = {
@@ -123,7 +123,6 @@ describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted
           expect([name, plan.phase]).toEqual([name, "failed"])
           expect(plan.diagnostics[0]?.message.length ?? 0).toBeGreaterThan(0)
         }
-        // The next repository is served normally.
         expect((yield* planned("after-poison", { "main.tf": main })).plan.status).toBe("waiting_approval")
       }),
     120_000

@@ -16,7 +16,7 @@ const module = { inputs: [] }
 const valid = bytes(manifest("svc.com/v2.4", {}, { modules: { ".": module, "apps/web": module, apps: module } }))
 const broken = bytes({ apiVersion: "svc.com/v2.4", kind: "Repository" })
 
-/** A snapshot of a folder in a repository with this manifest. */
+/** A snapshot of one folder in a repository with this manifest. */
 const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   const { document, status } = manifestVerdict({ status: "present", bytes: found })
   return {
@@ -34,7 +34,7 @@ const absent: ManifestCarrier = {
   repositoryManifest: manifestVerdict({ status: "absent" }).status
 }
 
-test("a manifest is absent, valid, or invalid with a reason, under this edition of the rules", () => {
+test("a snapshot's manifest is absent, valid, or invalid with a reason, by this version of the rules", () => {
   expect(absent.repositoryManifest).toEqual({ status: "absent", rulesVersion: manifestRulesVersion })
   expect(carrier(valid).repositoryManifest).toMatchObject({ status: "valid", apiVersion: "svc.com/v2.4" })
   expect(carrier(broken).repositoryManifest).toMatchObject({ status: "invalid", reason: expect.any(String) })
@@ -43,14 +43,14 @@ test("a manifest is absent, valid, or invalid with a reason, under this edition 
   })
 })
 
-test("only text documents are stored", () => {
+test("a snapshot stores its manifest only if it is text", () => {
   const noText = manifestVerdict({ status: "present", bytes: new Uint8Array([0xff, 0xfe, 0x00]) })
   expect(noText.status.status).toBe("invalid")
   expect(noText.document).toBeUndefined()
   expect(manifestVerdict({ status: "present", bytes: valid }).document).toBe(new TextDecoder().decode(valid))
 })
 
-test("a stored document is judged again only under a different edition of the rules", () => {
+test("a stored manifest is judged again only by a different version of the rules", () => {
   const { document = null, status } = manifestVerdict({ status: "present", bytes: valid })
   const judged = (before: object, text: string | null = document) =>
     judgedAgain({ manifest_document: text, repository_manifest: JSON.stringify({ ...status, ...before }) })
@@ -61,7 +61,7 @@ test("a stored document is judged again only under a different edition of the ru
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration is the parser's result; a document refused by a sync remains refused even if it parses", () => {
+test("a declaration is the parser's result, and a manifest refused by a sync stays refused even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")

@@ -5,7 +5,7 @@ import { hookIsAuthentic, type HookProofs } from "../../../../actors/ledger/sour
 
 const secret = "whs_0123456789"
 const body = new TextEncoder().encode('{"ref":"refs/heads/main"}')
-/** Two pieces, since a body arrives in pieces. */
+/** Sends the body in two pieces, as a network would. */
 const isAuthentic = (proofs: HookProofs) =>
   Effect.runPromise(hookIsAuthentic(secret, proofs, Stream.make(body.subarray(0, 5), body.subarray(5))))
 const signed = (key: string, bytes: Uint8Array) => `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`

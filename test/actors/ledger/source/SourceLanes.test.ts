@@ -35,7 +35,7 @@ const isDue = Effect.map(
 const set = (table: string, columns: Readonly<Record<string, string | number | null>>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-tests.live("the schedule syncs only Sources that follow automatically, and only in an active Workspace", () =>
+tests.live("the schedule syncs only Sources that follow automatically in an active Workspace", () =>
   Effect.gen(function* () {
     expect(yield* isDue).toBe(false)
     yield* set("sources", { auto_sync: 1 })
@@ -51,7 +51,7 @@ tests.live("the schedule syncs only Sources that follow automatically, and only 
   })
 )
 
-tests.live("an earlier check that finishes later changes nothing", () =>
+tests.live("a check that started earlier but finishes later changes nothing", () =>
   Effect.gen(function* () {
     expect(yield* seen(3, "c")).toBe(true)
     expect(yield* seen(2, "b")).toBe(false)
@@ -60,7 +60,7 @@ tests.live("an earlier check that finishes later changes nothing", () =>
   })
 )
 
-tests.live("a lane fails once, keeps its commit and the time of failure, and recovers with the next sync", () =>
+tests.live("a lane records its failure once, keeps its commit, and recovers with the next successful sync", () =>
   Effect.gen(function* () {
     expect(yield* failed(4)).toBe(true)
     expect(yield* failed(5)).toBe(false)
@@ -76,7 +76,7 @@ tests.live("a lane fails once, keeps its commit and the time of failure, and rec
   })
 )
 
-tests.live("a lane checked while the clock was wrong is checked again, and the result counts", () =>
+tests.live("a lane checked while the clock was wrong is checked again, and the new result counts", () =>
   Effect.gen(function* () {
     const ahead = "2999-01-01T00:00:00.000Z"
     yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })

@@ -9,7 +9,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("a module that the service's tool cannot run", () => {
-  tests.live("is refused by the check, before a Capsule is created", () =>
+  tests.live("the compatibility check refuses an unsuitable tool before svc creates a Capsule", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const module = 'terraform {\n  required_version = ">= 99.1"\n}\nresource "terraform_data" "a" {\n}\n'

@@ -3,12 +3,12 @@ import { shownDeclaration } from "../../../../actors/ledger/source/VariableView.
 
 const declared = { description: "The size", typeExpression: "number", defaultJson: "3" }
 
-test("a form shows the module's declaration of an input, but not a secret default", () => {
+test("a form shows each input as the module declares it, but no secret defaults", () => {
   expect(shownDeclaration(declared, false)).toEqual(declared)
   expect(shownDeclaration(declared, true)).toEqual({ description: "The size", typeExpression: "number" })
 })
 
-test("long values are omitted", () => {
+test("a form omits values that are too long", () => {
   const [fits, long] = ["x".repeat(2000), "x".repeat(2001)]
   expect(shownDeclaration({ typeExpression: fits, defaultJson: fits }, false)).toEqual({
     typeExpression: fits,

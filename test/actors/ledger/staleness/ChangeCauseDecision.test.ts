@@ -38,8 +38,8 @@ const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvide
 
 const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
 
-describe("the reason why a resource changes", () => {
-  test("is the commit when no other difference reaches it", () => {
+describe("Change causes", () => {
+  test("the cause of a change is the commit if no other difference reaches the resource", () => {
     expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
       plan: [commit, inputCause],
       certain: true,
@@ -47,7 +47,7 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("is the input that its attribute refers to, or that another Capsule fills", () => {
+  test("the cause of a change is the input that its attribute refers to, or the Capsule that fills the input", () => {
     expect(judged(readsSize, { changedInputs: [size] })).toMatchObject({ certain: true, causes: [inputCause] })
     const injected = updated({ references: [{ attribute: "size", inputs: ["vpc"] }] })
     expect(judged(injected, { changedInputs: [size], evidence: { injectedInputs: [upstream] } })).toMatchObject({
@@ -56,7 +56,7 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("of a deposed object is the apply that left it, regardless of the live object", () => {
+  test("the cause of a change to a deposed object is the apply that left it, whatever the live object does", () => {
     const change = updated({ actions: ["delete"], deposed: "0a1b2c3d" })
     const drift = { resourceDrift: [drifted({ actions: ["delete"] })] }
     expect(judged(change, { commit, evidence: drift }).causes).toEqual([{ kind: "unfinished" }])
@@ -65,14 +65,14 @@ describe("the reason why a resource changes", () => {
     expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
   })
 
-  test("is undecided between a commit and an input that reaches it", () => {
+  test("the cause of a change is undecided between a commit and an input that both reach it", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,
       causes: [inputCause, commit]
     })
   })
 
-  test("may be any changed input if the configuration is not fully described", () => {
+  test("the cause of a change may be any changed input if the configuration is not fully described", () => {
     const hidden = updated({ references: [{ attribute: "size", partial: true }] })
     expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
       certain: false,
@@ -84,7 +84,7 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("is drift if the plan reverts exactly the outside change, regardless of other differences", () => {
+  test("the cause of a change is drift if the plan exactly reverts an outside change", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
@@ -94,7 +94,6 @@ describe("the reason why a resource changes", () => {
       evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
     }
     expect(judged(updated(), other)).toMatchObject({ certain: false, causes: [drift, commit] })
-    // The previous value is not shown.
     const hidden = [{ name: "size", before: "(sensitive value)", after: 1 }]
     const masked = updated({ changedAttributes: [{ name: "size", before: 1, after: "(sensitive value)" }] })
     expect(
@@ -107,7 +106,7 @@ describe("the reason why a resource changes", () => {
     expect(judged(updated({ actions: ["create"] }), deleted)).toMatchObject({ certain: true, causes: [drift] })
   })
 
-  test("is another resource in the plan that it refers to, but not itself", () => {
+  test("the cause of a change can be another planned resource that it refers to", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["demo.base", "demo.still"] }] })
     const base = updated({ address: "demo.base[0]", name: "base" })
     expect(judged(change, { evidence: { resourceChanges: [change, base] } })).toMatchObject({
@@ -116,14 +115,14 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("is not the resource itself, even though its parts may refer to each other", () => {
+  test("the cause of a change is never the resource itself, even if its parts refer to each other", () => {
     expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
       certain: false,
       causes: []
     })
   })
 
-  test("is never certain if the value depends on a data source", () => {
+  test("the cause of a change is never certain if the value depends on a data source", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
     expect(judged(change)).toMatchObject({
       certain: false,
@@ -131,7 +130,7 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("may be a function that returns a different result each time", () => {
+  test("the cause of a change may be a function whose result differs each time", () => {
     const stamped = updated({
       changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
       references: [{ attribute: "at" }]
@@ -140,7 +139,7 @@ describe("the reason why a resource changes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("of a new or removed instance is the cause of the number of instances", () => {
+  test("the cause of a new or removed instance is the cause of the instance count", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,
@@ -154,7 +153,7 @@ describe("the reason why a resource changes", () => {
     })
   })
 
-  test("remains undecided after an incomplete apply, and is that apply for any resource it tainted", () => {
+  test("the cause of a change is undecided after an incomplete apply, unless that apply tainted the resource", () => {
     expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
       certain: false,
       causes: [commit, { kind: "unfinished" }]
@@ -163,7 +162,7 @@ describe("the reason why a resource changes", () => {
     expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
   })
 
-  test("is not certain if inputs or commits could not be compared", () => {
+  test("the cause of a change is uncertain if inputs or commits could not be compared", () => {
     expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
     expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
     expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({

@@ -36,7 +36,7 @@ const noteWith = (content: string) => `
     content = ${content}
   }`
 
-/** Plans different values for the Capsule's inputs. */
+/** Plans with different values for the Capsule's inputs. */
 const reconfigured = Effect.fnUntraced(function* (capsule: Capsule, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -72,7 +72,7 @@ const causesOf = Effect.fnUntraced(function* (run: Run) {
   }
 })
 
-/** Somebody edits the only note in the demo provider's cloud. */
+/** Edits the only note in the demo provider's cloud, outside svc. */
 const editNote = (folder: string, content: string) => {
   const [name = ""] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name)
@@ -80,7 +80,7 @@ const editNote = (folder: string, content: string) => {
 }
 
 describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes a resource", () => {
-  tests.live("is derived from its input, its commit and its drift, without a value", () =>
+  tests.live("a planned change shows its input, commit or drift as the cause, without any value", () =>
     Effect.gen(function* () {
       const { notesDir } = yield* TestPlane
       const connection = yield* demoConnection("causes-token-5d1c")
@@ -124,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes 
     })
   )
 
-  tests.live("is another Capsule's Output that fills its input", () =>
+  tests.live("a planned change shows another Capsule's Output as its cause", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsule: producer } = yield* active("causes-gives", greeting("one"))
@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes 
     })
   )
 
-  tests.live("is not given for a destroy plan or a Run without a plan", () =>
+  tests.live("a destroy plan and a Run without a plan show no causes", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands

@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Plans and applies a different value for one of the producer's own inputs. */
+/** Plans and applies a different value for an input of the producer. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -29,7 +29,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("a plan", () => {
-  tests.live("lists the inputs with new values from other Capsules, but shows no values", () =>
+  tests.live("a Capsule lists the inputs that other Capsules have changed, without their values", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies

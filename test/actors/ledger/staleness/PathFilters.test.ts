@@ -27,7 +27,7 @@ type Files = Readonly<Record<string, string>>
 const otherModule = { "apps/b/main.tf": 'output "b" {\n  value = 1\n}\n' }
 const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 
-/** A Capsule for the module `apps/a` on a branch, and its state after each synced commit. */
+/** A Capsule for the module `apps/a` on a branch, and its status after each synced commit. */
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -51,13 +51,13 @@ const standing = ({ staleReasons, status }: Capsule) => [
 ]
 
 describe("path filters", () => {
-  tests.live("only a commit that touches the module makes it stale, compared with what has been applied", () =>
+  tests.live("a Capsule with a path filter becomes stale only if a commit touches its module", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { after, capsule, read, update } = yield* filtered("monorepo")
       expect(capsule.pathFilter).toBe(false)
       expect(yield* after(otherModule)).toEqual(["stale", "commit"])
-      // Changing the setting triggers a comparison immediately, in both directions.
+      // Changing the path filter triggers a comparison immediately, in both directions.
       const on = yield* update({ pathFilter: true })
       expect([on.pathFilter, ...standing(on)]).toEqual([true, "active"])
       const off = yield* update({ pathFilter: false })
@@ -69,10 +69,10 @@ describe("path filters", () => {
 
       const shared = ["stale", "shared/net/main.tf changed"]
       expect(yield* after({ ...otherModule, ...sharedModule })).toEqual(shared)
-      // Another commit without changes to the module hides nothing.
+      // A later commit that leaves the module unchanged does not hide the earlier change.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
-      // An older plan applied after the lane has moved on is also compared.
+      // svc also compares when an older plan is applied after the lane has moved on.
       const older = yield* replanned(capsule.id)
       expect(yield* after({ "docs/c.md": "1" })).toEqual(["active"])
       expect((yield* applied(older)).status).toBe("succeeded")
@@ -84,7 +84,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update skips a commit that does not touch the module, and reports that it did", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and reports the skip", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")
@@ -99,13 +99,13 @@ describe("path filters", () => {
         )
       const untouched = ["skipped", "untouched", "The commit touches nothing of this module."]
       expect((yield* decided(2))[0]).toEqual(untouched)
-      // Without the filter it is followed at once.
+      // Without the filter, auto-update follows the commit at once.
       yield* update({ pathFilter: false })
       expect((yield* decided(2))[0]?.[0]).toBe("taken")
     })
   )
 
-  tests.live("every commit touches a Capsule with a source build", () =>
+  tests.live("a Capsule with a source build becomes stale with every commit", () =>
     Effect.gen(function* () {
       const sourceBuild = { commands: [{ argv: ["true"] }], outputs: [RelativePath.make("out")] }
       const { after, update } = yield* filtered("built", { initialConfiguration: { sourceBuild } })

@@ -14,8 +14,8 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe("the files changed by a Run's commit", () => {
-  tests.live("are the files of its module that were added, changed or removed since the last apply", () =>
+describe("Changed files", () => {
+  tests.live("a Run lists the files of its module that were added, changed or removed since the last apply", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const runs = yield* Runs

@@ -46,8 +46,8 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
   expect(apply.status).toBe("succeeded")
 })
 
-describe("the reason why a Capsule is stale", () => {
-  tests.live("a consumer tracks its used Outputs, whether changed, secret, unchanged or withdrawn", () =>
+describe("Stale reasons", () => {
+  tests.live("a consumer becomes stale when an Output it uses changes or is withdrawn, secret or not", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -67,7 +67,7 @@ describe("the reason why a Capsule is stale", () => {
           { from: "secret", to: "key", required: true }
         ]
       })
-      // It was planned and applied without them.
+      // The consumer was planned and applied without this value.
       expect(yield* capsuleOf(consumer.id)).toEqual({
         staleReasons: [input("value"), input("secret")],
         status: "stale"
@@ -79,7 +79,7 @@ describe("the reason why a Capsule is stale", () => {
       yield* renewed(consumer.id)
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // An apply of the producer that changes no Output makes no consumer stale.
+      // Applying the producer without changing an Output makes no consumer stale.
       const kept = yield* replanned(consumer.id)
       yield* renewed(producer.id)
       expect((yield* capsuleOf(consumer.id)).status).toBe("active")
@@ -90,18 +90,18 @@ describe("the reason why a Capsule is stale", () => {
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
       yield* reconfigured(producer.id, { key: "second" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Back to the applied values: nothing is outdated.
+      // Restores the applied values, so no consumer is stale.
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // A disabled Capsule keeps its reasons, and becomes stale when it is enabled.
+      // A disabled Capsule keeps its reasons and becomes stale when it is enabled.
       yield* capsuleCommands.Update(consumer.id, { context, status: "disabled" })
       yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
       yield* capsuleCommands.Update(consumer.id, { context, status: "active" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
 
-      // The deployed state still holds the value of a removed dependency.
+      // The deployed state still contains the value of a removed dependency.
       yield* renewed(consumer.id)
       yield* dependencies.remove(context, dependency.id)
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
@@ -111,7 +111,7 @@ describe("the reason why a Capsule is stale", () => {
   )
 
   tests.live(
-    "remote_state follows all of the producer's Outputs, and a row from an older release is compared once",
+    "a remote_state dependency follows all Outputs of its producer, and rows from an older release are compared once",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -138,28 +138,30 @@ describe("the reason why a Capsule is stale", () => {
       })
   )
 
-  tests.live("enabling a Capsule restores its status: in error, or stale because of changes in the meantime", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const { capsule } = yield* active("switched", pureModule)
-      const switched = Effect.fnUntraced(function* <R>(meanwhile: Effect.Effect<unknown, unknown, R>) {
-        yield* capsuleCommands.Update(capsule.id, { context, status: "disabled" })
-        yield* Effect.orDie(meanwhile)
-        return (yield* capsuleCommands.Update(capsule.id, { context, status: "active" })).status
+  tests.live(
+    "enabling a Capsule restores its error status, or marks it stale if its inputs changed in the meantime",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const { capsule } = yield* active("switched", pureModule)
+        const switched = Effect.fnUntraced(function* <R>(meanwhile: Effect.Effect<unknown, unknown, R>) {
+          yield* capsuleCommands.Update(capsule.id, { context, status: "disabled" })
+          yield* Effect.orDie(meanwhile)
+          return (yield* capsuleCommands.Update(capsule.id, { context, status: "active" })).status
+        })
+        expect(yield* switched(Effect.void)).toBe("active")
+        modules.faults.set(capsule.id, "apply_fails_late")
+        expect((yield* applied(yield* replanned(capsule.id))).status).toBe("failed")
+        expect(yield* switched(Effect.void)).toBe("error")
+        expect((yield* capsules.read(capsule.id)).runtimeSafety).toBe("unknown")
+        yield* renewed(capsule.id)
+        expect(yield* switched(newCommit(capsule.id))).toBe("stale")
       })
-      expect(yield* switched(Effect.void)).toBe("active")
-      modules.faults.set(capsule.id, "apply_fails_late")
-      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("failed")
-      expect(yield* switched(Effect.void)).toBe("error")
-      expect((yield* capsules.read(capsule.id)).runtimeSafety).toBe("unknown")
-      yield* renewed(capsule.id)
-      expect(yield* switched(newCommit(capsule.id))).toBe("stale")
-    })
   )
 
-  tests.live("removing a producer that has never been applied voids the plans made with it", () =>
+  tests.live("removing a producer that was never applied voids the plans that depend on it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -176,49 +178,47 @@ describe("the reason why a Capsule is stale", () => {
     })
   )
 
-  tests.live(
-    "a share from a restored backup delivers nothing until it is confirmed, and delivers everything immediately afterwards",
-    () =>
-      Effect.gen(function* () {
-        const plane = yield* TestPlane
-        const { context, workspaceId } = plane
-        const shares = yield* OutputShares
-        const runs = yield* Runs
-        const other = yield* newOwner("giver")
-        const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
-        const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
-        const { capsule: consumer } = yield* active("guest", pureModule)
-        const share = yield* shares.create(other.context, {
-          fromWorkspaceId: other.workspaceId,
-          toWorkspaceId: workspaceId,
-          producerCapsuleId: producer.id,
-          outputs: [{ name: "value", alias: "hello" }]
-        })
-        yield* shares.approve(context, share.id, workspaceId)
-        yield* (yield* Dependencies).create(context, consumer.id, {
-          producerCapsuleId: producer.id,
-          mode: "published_output",
-          outputs: [{ from: "hello", to: "a", required: false }]
-        })
-        yield* renewed(consumer.id)
-        const restored = yield* restoredShares
-        const staleReasons = yield* StaleReasons
-
-        expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
-        yield* staleReasons.compareUnread
-        const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
-        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
-        const waiting = yield* replanned(consumer.id)
-
-        yield* restored.confirm(share.id, "active")
-        yield* staleReasons.compareUnread
-        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-        expect((yield* runs.read(waiting.id)).status).toBe("superseded")
-
-        yield* restored.hold
-        yield* restored.remove(share.id)
-        yield* staleReasons.compareUnread
-        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+  tests.live("a share restored from a backup delivers nothing until it is confirmed, and then everything at once", () =>
+    Effect.gen(function* () {
+      const plane = yield* TestPlane
+      const { context, workspaceId } = plane
+      const shares = yield* OutputShares
+      const runs = yield* Runs
+      const other = yield* newOwner("giver")
+      const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
+      const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
+      const { capsule: consumer } = yield* active("guest", pureModule)
+      const share = yield* shares.create(other.context, {
+        fromWorkspaceId: other.workspaceId,
+        toWorkspaceId: workspaceId,
+        producerCapsuleId: producer.id,
+        outputs: [{ name: "value", alias: "hello" }]
       })
+      yield* shares.approve(context, share.id, workspaceId)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "published_output",
+        outputs: [{ from: "hello", to: "a", required: false }]
+      })
+      yield* renewed(consumer.id)
+      const restored = yield* restoredShares
+      const staleReasons = yield* StaleReasons
+
+      expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
+      yield* staleReasons.compareUnread
+      const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+      const waiting = yield* replanned(consumer.id)
+
+      yield* restored.confirm(share.id, "active")
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+      yield* restored.hold
+      yield* restored.remove(share.id)
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+    })
   )
 })

@@ -38,7 +38,7 @@ const changes = Effect.fnUntraced(function* (address: string) {
 })
 const rows = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT * FROM resource_versions`)
 
-tests.live("secret instance keys have distinct rows that reveal nothing, also for deposed and tainted objects", () =>
+tests.live("secret instance keys have distinct rows that reveal nothing, even for deposed and tainted objects", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const text = stateText([
@@ -54,14 +54,14 @@ tests.live("secret instance keys have distinct rows that reveal nothing, also fo
     expect(addresses).toContain('aws_vpc.main["eu-west"]')
     expect(yield* list(alice)).toEqual([])
     expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
-    // Another commit of the same contents adds nothing.
+    // Committing the same contents again adds nothing.
     const before = JSON.stringify(yield* rows)
     yield* committed(2, text, { secrets: secrets.toReversed() })
     expect(JSON.stringify(yield* rows)).toBe(before)
   })
 )
 
-tests.live("a key that becomes a secret later is hidden in all rows permanently, and does not count as a change", () =>
+tests.live("a key that later becomes a secret is hidden in all rows for good, and does not count as a change", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const one = yield* committed(1, both)
@@ -90,7 +90,7 @@ tests.live("a key that becomes a secret later is hidden in all rows permanently,
   })
 )
 
-/** Rows as an earlier release stored them: with the keys of a state whose inputs are secret. */
+/** Rows stored by an earlier release, with the instance keys of a state whose inputs are secret. */
 const earlier = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const id = yield* committed(1, both)
@@ -106,7 +106,7 @@ const earlier = Effect.gen(function* () {
 })
 
 tests.live(
-  "keys stored by an earlier release are shown to nobody until they are hidden, even after an interruption",
+  "instance keys stored by an earlier release are never shown before they are hidden, even after an interruption",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules
@@ -118,7 +118,7 @@ tests.live(
       yield* Effect.exit(readBacklog)
       yield* sql`DROP TRIGGER dies`
       expect(yield* list()).toEqual([])
-      // A state that is committed in the meantime waits.
+      // A state committed in the meantime waits for its turn.
       const two = yield* committed(2, both, { secrets })
       expect(yield* list()).toEqual([])
       yield* readBacklog
@@ -133,13 +133,15 @@ tests.live(
     })
 )
 
-tests.live("every key stored by an earlier release is hidden while the secrets of the state are unknown", () =>
-  Effect.gen(function* () {
-    yield* emptyCapsules
-    const sql = yield* SqlClient.SqlClient
-    yield* earlier
-    yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
-    yield* readBacklog
-    expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
-  })
+tests.live(
+  "all instance keys stored by an earlier release are hidden while the secrets of their state are unknown",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyCapsules
+      const sql = yield* SqlClient.SqlClient
+      yield* earlier
+      yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
+      yield* readBacklog
+      expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
+    })
 )

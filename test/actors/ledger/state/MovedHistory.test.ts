@@ -21,7 +21,7 @@ const data = (name: string, input: string, more = "") => `resource "terraform_da
 const inModule = { "m/main.tf": data("x", "1") }
 
 describe.skipIf(Bun.which("terraform") === null)("a moved resource", () => {
-  tests.live("appears as moved in the difference, and its history follows the move", () =>
+  tests.live("a moved resource appears as moved in the comparison of states, and keeps its history", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const { capsule } = yield* active("moved", {
@@ -84,7 +84,7 @@ describe.skipIf(Bun.which("terraform") === null)("a moved resource", () => {
       expect(yield* changesOf("module.old.terraform_data.x")).toEqual(["moved module.old.terraform_data.x", "added"])
       expect(yield* changesOf("terraform_data.b")).toEqual(["moved terraform_data.a", "added"])
 
-      // The next change is compared with the moved object, and a new one at its former address is another object.
+      // The next state is compared with the moved object, and a new object at the former address is a different object.
       yield* commit("moved", {
         ...inModule,
         "main.tf": `module "new" {
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("a moved resource", () => {
         "moved terraform_data.b",
         "moved terraform_data.c[0]"
       ])
-      // Read in the other direction, everything moves back.
+      // Comparing in the other direction moves everything back.
       const back = yield* resources.difference(first.id, next.stateVersionId, { limit: 100 })
       expect(back.difference.resources.map(({ address, change }) => `${change} ${address}`)).toEqual([
         "moved module.old.terraform_data.x",

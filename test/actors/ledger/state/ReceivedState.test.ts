@@ -7,12 +7,12 @@ const state = (serial: number, lineage: string, more = "") =>
   `{\n  "version": 4,\n  "terraform_version": "1.11.4",\n  "serial": ${serial},\n  "lineage": "${lineage}",\n  "outputs": {},\n  "resources": []${more}\n}`
 const most = 17 * 1024 * 1024
 const head = '{"version":4,"serial":4,"lineage":"one",'
-/** Larger than what the service parses. */
+/** Larger than the service's parser accepts. */
 const large = (serial: number, lineage: string) => state(serial, lineage, `, "check_results": "${"x".repeat(most)}"`)
 
 const base = { lineage: "one", serial: 3 }
 
-describe("a state sent by an agent", () => {
+describe("Received states", () => {
   test.each<[string, string, string | undefined]>([
     ["continues the base", state(4, "one"), undefined],
     ["is of another lineage", state(4, "other"), "lineage_changed"],
@@ -52,14 +52,14 @@ describe("a state sent by an agent", () => {
       expect(found.state).toBe(sent)
       expect([found.lineage, found.serial, found.stateProblem]).toEqual(["one", 4, undefined])
     } else {
-      // Kept for a person to examine.
+      // svc keeps the state for a person to examine.
       expect(found.state).toBeUndefined()
       expect(found.stateProblem === problem).toBe(true)
       expect(found.rejectedState).toBe(sent)
     }
   })
 
-  test("is the Capsule's first, or absent", async () => {
+  test("an agent's state is accepted as the Capsule's first state, and an absent state is accepted too", async () => {
     expect((await Effect.runPromise(identifyReceivedState(text(state(1, "new")), undefined))).lineage).toBe("new")
     expect(await Effect.runPromise(identifyReceivedState(undefined, base))).toEqual({})
   })

@@ -55,7 +55,7 @@ const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<st
   yield* sql`INSERT INTO runs ${sql.insert(row)}`
 }, Effect.orDie)
 
-/** Created, changed, removed and created again, with only the Runs that made the changes. */
+/** The resource was created, changed, removed and created again; only the Runs behind these changes are listed. */
 const changes = Effect.gen(function* () {
   yield* emptyCapsules
   const sql = yield* SqlClient.SqlClient
@@ -96,7 +96,7 @@ const checked = (id: string, generation: number, address: string, createdAt: str
     })
   })
 
-tests.live("lists each change to a resource, and who planned and approved it", () =>
+tests.live("a resource's history lists each change, who planned it and who approved it", () =>
   Effect.gen(function* () {
     yield* changes
     const { drift, indexed, items } = yield* history()
@@ -128,7 +128,7 @@ tests.live("lists each change to a resource, and who planned and approved it", (
   })
 )
 
-tests.live("pages show the same events, each once", () =>
+tests.live("paging through a resource's history shows each event once", () =>
   Effect.gen(function* () {
     yield* changes
     const whole = (yield* history()).items
@@ -146,7 +146,7 @@ tests.live("pages show the same events, each once", () =>
   })
 )
 
-tests.live("drift is the finding of the newest check of the current state at this address", () =>
+tests.live("a resource's history shows the drift found by the newest check of the current state", () =>
   Effect.gen(function* () {
     yield* changes
     const later = (minute: number) => `2036-01-01T00:0${minute}:00.000Z`
@@ -163,7 +163,7 @@ tests.live("drift is the finding of the newest check of the current state at thi
   })
 )
 
-tests.live("an object waiting to be destroyed has its own history", () =>
+tests.live("an object that awaits destruction has its own history", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -174,7 +174,7 @@ tests.live("an object waiting to be destroyed has its own history", () =>
   })
 )
 
-tests.live("is limited to its Capsule", () =>
+tests.live("a resource's history is limited to its Capsule", () =>
   Effect.gen(function* () {
     yield* changes
     expect((yield* history(undefined, undefined, second)).items).toEqual([])
@@ -182,7 +182,7 @@ tests.live("is limited to its Capsule", () =>
   })
 )
 
-tests.live("a search covers addresses, types and ids, ignoring case, and a list contains the commits", () =>
+tests.live("searching resources matches addresses, types and ids in any case, and the results include commits", () =>
   Effect.gen(function* () {
     yield* changes
     yield* committed(5, stateText([vpc("three"), other, resource("aws_s3_bucket.logs", { id: "Acme-Logs" })]))

@@ -51,7 +51,7 @@ const listed = Effect.fnUntraced(function* (capsuleId: CapsuleId, search?: strin
   return items.map(({ address }) => address)
 })
 
-/** Everything in the database, as an export, a file and a backup show it. */
+/** The whole database as text, read from an export, the file and a backup. */
 const stored = Effect.gen(function* () {
   const { dataDir } = yield* TestPlane
   const backup = join(dataDir, "..", `${crypto.randomUUID()}.db`)
@@ -69,115 +69,123 @@ const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
-  tests.live("never appears in clear, and its resource has one address in plan, events, list, history and drift", () =>
-    Effect.gen(function* () {
-      const { commit, context } = yield* TestPlane
-      const capsules = yield* CapsuleCommands
-      const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
-      const addresses = yield* listed(capsule.id)
-      const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
-      expect(addresses).toContain('terraform_data.shown["eu-west"]')
-      // Two keys are two addresses.
-      expect(new Set(hidden).size).toBe(2)
-      expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
-      const planned = (plan.resourceChanges ?? []).map(({ address }) => address)
-      expect(planned.toSorted()).toEqual(addresses.toSorted())
-      const completed = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items.flatMap(({ data, kind }) =>
-        kind === "resource.completed" ? [data.address] : []
-      )
-      expect(completed.toSorted()).toEqual(addresses.toSorted())
+  tests.live(
+    "a secret instance key never appears in clear, and its resource has the same hidden address everywhere",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const capsules = yield* CapsuleCommands
+        const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
+        const addresses = yield* listed(capsule.id)
+        const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
+        expect(addresses).toContain('terraform_data.shown["eu-west"]')
+        // Two keys produce two addresses.
+        expect(new Set(hidden).size).toBe(2)
+        expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
+        const planned = (plan.resourceChanges ?? []).map(({ address }) => address)
+        expect(planned.toSorted()).toEqual(addresses.toSorted())
+        const completed = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items.flatMap(({ data, kind }) =>
+          kind === "resource.completed" ? [data.address] : []
+        )
+        expect(completed.toSorted()).toEqual(addresses.toSorted())
 
-      // A search neither finds nor confirms a key.
-      expect(yield* listed(capsule.id, "alice")).toEqual([])
-      expect(yield* listed(capsule.id, users[0])).toEqual([])
-      expect(yield* listed(capsule.id, hidden[0])).toEqual([hidden[0] ?? ""])
+        // A search must neither find a key nor confirm a guess.
+        expect(yield* listed(capsule.id, "alice")).toEqual([])
+        expect(yield* listed(capsule.id, users[0])).toEqual([])
+        expect(yield* listed(capsule.id, hidden[0])).toEqual([hidden[0] ?? ""])
 
-      // The order of the input does not matter, and a move keeps the history.
-      yield* commit(
-        "secret-keys",
-        module(
-          "person",
-          `moved {
+        // Reordering the input changes nothing, and a moved resource keeps its history.
+        yield* commit(
+          "secret-keys",
+          module(
+            "person",
+            `moved {
             from = terraform_data.user
             to   = terraform_data.person
           }`
+          )
         )
-      )
-      yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
-      const moving = yield* replanned(capsule.id)
-      const moved = yield* applied(moving)
-      expect(moved.status).toBe("succeeded")
-      if (moved.stateVersionId === undefined) return yield* Effect.die("no StateVersion")
-      const { difference } = yield* (yield* StateResources).difference(moved.stateVersionId, undefined, everyPage)
-      const renamed = hidden.map((address) => address.replace("user", "person"))
-      expect(
-        difference.resources.map(({ address, change, previousAddress }) => [change, previousAddress, address])
-      ).toEqual(hidden.toSorted().map((address) => ["moved", address, address.replace("user", "person")]))
-      const [first = ""] = renamed
-      const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
-      expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
+        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+        const moving = yield* replanned(capsule.id)
+        const moved = yield* applied(moving)
+        expect(moved.status).toBe("succeeded")
+        if (moved.stateVersionId === undefined) return yield* Effect.die("no StateVersion")
+        const { difference } = yield* (yield* StateResources).difference(moved.stateVersionId, undefined, everyPage)
+        const renamed = hidden.map((address) => address.replace("user", "person"))
+        expect(
+          difference.resources.map(({ address, change, previousAddress }) => [change, previousAddress, address])
+        ).toEqual(hidden.toSorted().map((address) => ["moved", address, address.replace("user", "person")]))
+        const [first = ""] = renamed
+        const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
+        expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
 
-      const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
-      const runs = [plan, apply, moving, moved, drift]
-      const shown = JSON.stringify([
-        yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),
-        yield* Effect.forEach(runs, eventsAndLog),
-        addresses,
-        difference,
-        history
-      ])
-      expect(shown).not.toContain(canary)
-      expect(yield* stored).toEqual([])
-    })
-  )
-
-  tests.live("is hidden immediately in a state that an install takes over, also in the problems that prevent it", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const upload = yield* uploaded(yield* appliedOutside(module("user"), { users: JSON.stringify(users) }))
-      yield* commit("taken-keys", module("person"))
-      const adopting = Effect.fnUntraced(function* (undeclared: ReadonlyArray<string>) {
-        const adopt = { uploadId: upload.id, sha256: upload.sha256, undeclared }
-        const request = { ...(yield* requestOf("taken-keys", { variables: { users } })), adopt }
-        return yield* driven((yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id)
+        const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
+        const runs = [plan, apply, moving, moved, drift]
+        const shown = JSON.stringify([
+          yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),
+          yield* Effect.forEach(runs, eventsAndLog),
+          addresses,
+          difference,
+          history
+        ])
+        expect(shown).not.toContain(canary)
+        expect(yield* stored).toEqual([])
       })
-      const refused = yield* adopting([])
-      expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
-      const named =
-        refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
-      expect(named).toHaveLength(2)
-
-      // The hidden form confirms as well as the address itself.
-      const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
-      expect(diagnostics).toEqual([])
-      if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
-      const taken = (yield* listed(capsuleId)).filter((address) => address.startsWith("terraform_data.user["))
-      expect(taken).toHaveLength(2)
-      const plan = yield* settled(planRunId)
-      const destroyed = (plan.resourceChanges ?? []).filter(({ actions }) => actions.includes("delete"))
-      expect(destroyed.map(({ address }) => address).toSorted()).toEqual(taken.toSorted())
-      const audit = yield* sql`SELECT data FROM audit_events WHERE action = 'capsule.adopt_state'`
-      expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
-      expect(yield* stored).toEqual([])
-    })
   )
 
-  tests.live("stored by an earlier release is gone from the file, its log and a new backup after an upgrade", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { capsule } = yield* active("earlier-keys", module("user"), { variables: { users } })
-      const addresses = yield* listed(capsule.id)
-      const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
-      for (const [index, address] of hidden.entries()) {
-        yield* sql`UPDATE resource_versions SET address = ${`terraform_data.user["${users[index]}"]`}
+  tests.live(
+    "a secret instance key is hidden immediately in an adopted state and in the problems that block its adoption",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const upload = yield* uploaded(yield* appliedOutside(module("user"), { users: JSON.stringify(users) }))
+        yield* commit("taken-keys", module("person"))
+        const adopting = Effect.fnUntraced(function* (undeclared: ReadonlyArray<string>) {
+          const adopt = { uploadId: upload.id, sha256: upload.sha256, undeclared }
+          const request = { ...(yield* requestOf("taken-keys", { variables: { users } })), adopt }
+          return yield* driven(
+            (yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id
+          )
+        })
+        const refused = yield* adopting([])
+        expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
+        const named =
+          refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
+        expect(named).toHaveLength(2)
+
+        // A person may confirm with the hidden form of the address or with the address itself.
+        const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
+        expect(diagnostics).toEqual([])
+        if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
+        const taken = (yield* listed(capsuleId)).filter((address) => address.startsWith("terraform_data.user["))
+        expect(taken).toHaveLength(2)
+        const plan = yield* settled(planRunId)
+        const destroyed = (plan.resourceChanges ?? []).filter(({ actions }) => actions.includes("delete"))
+        expect(destroyed.map(({ address }) => address).toSorted()).toEqual(taken.toSorted())
+        const audit = yield* sql`SELECT data FROM audit_events WHERE action = 'capsule.adopt_state'`
+        expect(JSON.stringify([refused, plan, audit])).not.toContain(canary)
+        expect(yield* stored).toEqual([])
+      })
+  )
+
+  tests.live(
+    "a secret instance key stored by an earlier release is erased from the database, its log and new backups by an upgrade",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { capsule } = yield* active("earlier-keys", module("user"), { variables: { users } })
+        const addresses = yield* listed(capsule.id)
+        const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
+        for (const [index, address] of hidden.entries()) {
+          yield* sql`UPDATE resource_versions SET address = ${`terraform_data.user["${users[index]}"]`}
           WHERE capsule_id = ${capsule.id} AND address = ${address}`
-      }
-      expect(yield* stored).not.toEqual([])
-      for (const statement of uncheckedKeys) yield* sql.unsafe(statement)
-      yield* readBacklog
-      expect(yield* listed(capsule.id)).toEqual(addresses)
-      expect(yield* stored).toEqual([])
-    })
+        }
+        expect(yield* stored).not.toEqual([])
+        for (const statement of uncheckedKeys) yield* sql.unsafe(statement)
+        yield* readBacklog
+        expect(yield* listed(capsule.id)).toEqual(addresses)
+        expect(yield* stored).toEqual([])
+      })
   )
 })

@@ -15,7 +15,7 @@ const secretsOf = (count: number): ReadonlyArray<SecretText> =>
   Array.from({ length: count }, (_, index) => ({ origin: "var.users", value: Redacted.make(`secret-number-${index}`) }))
 const texts = ["secret-number-7", "public-key", "another"]
 
-tests.live("few secrets are searched for immediately, inside a transaction as outside", () =>
+tests.live("addresses are searched for a few secrets immediately, even inside a transaction", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)
@@ -24,7 +24,7 @@ tests.live("few secrets are searched for immediately, inside a transaction as ou
   })
 )
 
-tests.live("with many secrets, a transaction uses the results from before it, and otherwise hides every key", () =>
+tests.live("with many secrets a transaction uses results prepared before it, and otherwise hides every key", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)
@@ -32,7 +32,7 @@ tests.live("with many secrets, a transaction uses the results from before it, an
     expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(texts)
     expect([...(yield* secretTexts(texts, many))]).toEqual(["secret-number-7"])
     expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(["secret-number-7"])
-    // The answer is for these secrets, and no others.
+    // The cached result applies only to these secrets.
     expect([...(yield* transaction(sql)(secretTexts(texts, secretsOf(2001))))]).toEqual(texts)
   })
 )

@@ -38,7 +38,7 @@ const running = Effect.fnUntraced(function* (name: string) {
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
-/** A Run's stored state, and the serials that its events report. */
+/** A Run's stored state, and the serials reported by its events. */
 const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
@@ -68,25 +68,23 @@ tests.live("a state and its event are written in one commit", () =>
   })
 )
 
-tests.live(
-  "no event reports a state whose write was not committed, and no state is kept once the execution has ended",
-  () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const run = yield* running("unsaid")
-      const states = yield* (yield* makeStateKeeper)(run)
-      yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
+tests.live("no event reports a state whose write failed to commit, and no state is kept after the execution ends", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const run = yield* running("unsaid")
+    const states = yield* (yield* makeStateKeeper)(run)
+    yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
       BEGIN SELECT RAISE(ABORT, 'no events'); END`
-      yield* states.offer(state(2))
-      yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
-      expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
-      yield* sql`DROP TRIGGER no_events`
-      yield* states.end
-      expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
-    })
+    yield* states.offer(state(2))
+    yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
+    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
+    yield* sql`DROP TRIGGER no_events`
+    yield* states.end
+    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
+  })
 )
 
-tests.live("nothing is written for a Run of a different owner, and the execution is informed", () =>
+tests.live("the state keeper writes nothing for another owner's Run, and reports the lost hold to the execution", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle

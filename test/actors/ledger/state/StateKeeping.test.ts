@@ -13,7 +13,7 @@ const state = (serial: number, resourceCount = serial): StateCheckpoint => ({
   resourceCount
 })
 
-/** A keeper that begins each write at once and finishes it when the test says so. */
+/** A keeper that starts each write at once and finishes it when the test allows. */
 const gated = Effect.gen(function* () {
   const begun: Array<number> = []
   const kept: Array<number> = []
@@ -46,32 +46,34 @@ const failing = (times: number) => {
   return { keep, kept }
 }
 
-/** Lets every fiber run as far as it can without time passing. */
+/** Lets every fiber run as far as it can without advancing the clock. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-it.effect("a slow keeper delays nobody: it writes one state at a time, and then only the newest waiting state", () =>
-  Effect.gen(function* () {
-    const { begun, keep, kept, release } = yield* gated
-    const keeping = yield* makeStateKeeping(keep)
-    yield* keeping.offer(state(1))
-    yield* settle
-    for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
-    yield* settle
-    expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
-    const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
-    yield* settle
-    expect(begun).toEqual([1])
-    yield* release
-    yield* settle
-    expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
-    expect(ended.pollUnsafe()).toBeUndefined()
-    yield* release
-    yield* Fiber.join(ended)
-    expect(kept).toEqual([1, 4])
-  })
+it.effect(
+  "a slow state keeper delays no execution: it writes one state at a time, then only the newest waiting state",
+  () =>
+    Effect.gen(function* () {
+      const { begun, keep, kept, release } = yield* gated
+      const keeping = yield* makeStateKeeping(keep)
+      yield* keeping.offer(state(1))
+      yield* settle
+      for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
+      yield* settle
+      expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
+      const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
+      yield* settle
+      expect(begun).toEqual([1])
+      yield* release
+      yield* settle
+      expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
+      expect(ended.pollUnsafe()).toBeUndefined()
+      yield* release
+      yield* Fiber.join(ended)
+      expect(kept).toEqual([1, 4])
+    })
 )
 
-it.effect("a serial never decreases, and several states may share one", () =>
+it.effect("the serials of kept states never decrease, and several states may share one serial", () =>
   Effect.gen(function* () {
     const kept: Array<number> = []
     const keeping = yield* makeStateKeeping(({ resourceCount }) => Effect.sync(() => void kept.push(resourceCount)))
@@ -94,7 +96,7 @@ it.effect("a serial never decreases, and several states may share one", () =>
   })
 )
 
-it.effect("a failed write is retried no later than when the end is recorded", () =>
+it.effect("a failed state write is retried at the latest when the end of the Run is recorded", () =>
   Effect.gen(function* () {
     const later = failing(1)
     const keeping = yield* makeStateKeeping(later.keep)
@@ -128,7 +130,7 @@ it.effect("a state that could not be stored is dropped if a newer state is waiti
   })
 )
 
-it.effect("a database that does not recover does not delay the end, and nothing is stored after that", () =>
+it.effect("a database that never recovers does not delay the end of a Run, and nothing is stored afterwards", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
@@ -143,7 +145,7 @@ it.effect("a database that does not recover does not delay the end, and nothing 
   })
 )
 
-it.effect("losing the hold stops the execution, and nothing is stored from then on", () =>
+it.effect("losing the hold stops the execution, and no state is stored afterwards", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>

@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table's contents as a string, as seen by somebody who can read only the database. */
+/** The table's contents as text, as visible to a person who can read only the database. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -43,7 +43,7 @@ const vpc = (name: string) => resource("aws_vpc.main", { id: "vpc-1", name })
 const bucket = resource("aws_s3_bucket.logs", { id: "logs", tags: { a: "b" }, empty: null })
 const queue = resource("aws_sqs_queue.jobs", { id: "https://queue/jobs" })
 
-/** Three states: the second changes one resource and adds another, the third removes one and changes the first one back. */
+/** Three states: the second changes one resource and adds another, the third removes one and reverts the first. */
 const history = Effect.gen(function* () {
   yield* emptyCapsules
   return [
@@ -53,7 +53,7 @@ const history = Effect.gen(function* () {
   ] as const
 })
 
-tests.live("lists the resources in the current state, each with the Run that last changed it", () =>
+tests.live("a Capsule lists the resources in its current state, each with the Run that last changed it", () =>
   Effect.gen(function* () {
     const [, , current] = yield* history
     const { indexed, items, stateVersionId } = yield* list()
@@ -68,14 +68,14 @@ tests.live("lists the resources in the current state, each with the Run that las
       { address: "aws_vpc.main", id: "vpc-1", changedByRunId: namedRun("a3") }
     ])
     expect((yield* list("sqs")).items.map(({ address }) => address)).toEqual(["aws_sqs_queue.jobs"])
-    // Patterns are not supported, and case matters.
+    // The search treats wildcards literally and matches case.
     expect((yield* list("SQS")).items).toEqual([])
     expect((yield* list("aws%main")).items).toEqual([])
     expect(yield* list(undefined, second)).toMatchObject({ indexed: true, items: [], stateVersionId: undefined })
   })
 )
 
-tests.live("stores a resource once for all states in which it is unchanged", () =>
+tests.live("a resource is stored once for all states in which it is unchanged", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -87,7 +87,7 @@ tests.live("stores a resource once for all states in which it is unchanged", () 
   })
 )
 
-tests.live("compares two states in both directions, by name only", () =>
+tests.live("two states can be compared in both directions, by resource name only", () =>
   Effect.gen(function* () {
     const [one, two, three] = yield* history
     const forth = yield* difference(two)
@@ -127,7 +127,7 @@ tests.live("compares two states in both directions, by name only", () =>
   })
 )
 
-tests.live("refuses to compare with another Capsule's state, or with a nonexistent state", () =>
+tests.live("a state cannot be compared with another Capsule's state or a nonexistent state", () =>
   Effect.gen(function* () {
     const [one, two] = yield* history
     const other = yield* committed(1, stateText([vpc("other")]), { capsuleId: second })
@@ -138,7 +138,7 @@ tests.live("refuses to compare with another Capsule's state, or with a nonexiste
   })
 )
 
-tests.live("pages are ordered by address, and a cursor is valid only for its own list", () =>
+tests.live("pages of resources are ordered by address, and a cursor is valid only for its own list", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const names = ["a", "b", "c", "d", "e"]
@@ -166,14 +166,14 @@ tests.live("pages are ordered by address, and a cursor is valid only for its own
   })
 )
 
-tests.live("contains no value, and shows no id that may be a secret", () =>
+tests.live("a list of resources contains no values and no ids that may be secret", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const same = (address: string) => resource(address, { id: "plain", same: canary })
     const state = stateText(
       [
         resource("aws_key.marked", { id: canary, name: "n" }, { sensitive: ["id"] }),
-        // Too short to be searched for in other values as a secret.
+        // Too short to search for as a secret in other values.
         resource("aws_key.short", { id: "7" }, { sensitive: ["id"] }),
         resource("aws_key.repeats", { id: `arn:${canary}`, secret: canary }, { sensitive: ["secret"] }),
         resource("aws_key.input", { id: "secret-input/1" }),
@@ -191,14 +191,14 @@ tests.live("contains no value, and shows no id that may be a secret", () =>
     ])
     const text = yield* stored
     for (const value of [canary, "secret-input", "aGVsbG8"]) expect(text).not.toContain(value)
-    // Equal values look different in any two places.
+    // Equal values at different places have different digests.
     const digests = [...text.matchAll(/\\"same\\":\\"([\w-]+)\\"/g)].map(([, digest]) => digest)
     expect(digests).toHaveLength(4)
     expect(new Set(digests).size).toBe(4)
   })
 )
 
-tests.live("an id that turns out to be a secret is erased from all earlier rows", () =>
+tests.live("a resource id that turns out to be a secret is erased from all earlier rows", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([resource("aws_key.a", { id: "token-123456", n: 1 })]))
@@ -209,7 +209,7 @@ tests.live("an id that turns out to be a secret is erased from all earlier rows"
   })
 )
 
-tests.live("an object waiting to be destroyed is listed alongside its replacement", () =>
+tests.live("an object that awaits destruction is listed with its replacement", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -235,7 +235,7 @@ tests.live("states from earlier releases are read in the background, and marked 
     yield* unread
     expect(yield* list()).toMatchObject({ indexed: false, items: [] })
     expect(yield* difference(two, one)).toMatchObject({ indexed: false, resources: [], outputs: [] })
-    // A state that is committed in the meantime waits for the earlier ones.
+    // A state committed in the meantime waits for the earlier states.
     yield* committed(4, stateText([vpc("one")], { url: "b" }))
     expect(yield* list()).toMatchObject({ indexed: false })
     yield* readBacklog
@@ -243,7 +243,7 @@ tests.live("states from earlier releases are read in the background, and marked 
       ["aws_vpc.main", namedRun("a3")]
     ])
     expect((yield* difference(two, one)).resources).toHaveLength(2)
-    // The same rows as if each state had been read when it was committed; another pass adds nothing.
+    // The rows are the same as if each state had been read at its commit, and another pass adds nothing.
     const sql = yield* SqlClient.SqlClient
     const count = sql`SELECT COUNT(*) AS n FROM resource_versions WHERE valid_from < 4`
     expect(yield* count).toEqual([{ n: JSON.parse(before)[0].length }])
@@ -255,7 +255,7 @@ tests.live("states from earlier releases are read in the background, and marked 
   })
 )
 
-tests.live("an interrupted read resumes where it stopped", () =>
+tests.live("an interrupted background read of states resumes where it stopped", () =>
   Effect.gen(function* () {
     yield* history
     const before = yield* stored
@@ -285,7 +285,7 @@ tests.live("a state that cannot be read is skipped, and the next state is compar
     const last = yield* committed(3, stateText([vpc("one")]))
     expect((yield* list()).items).toMatchObject([{ changedByRunId: namedRun("a1") }])
     expect(yield* difference(last)).toMatchObject({ indexed: false })
-    // A state that the vault refuses does not hold up the others.
+    // A state that the vault refuses does not delay the next states.
     yield* unread
     yield* sql`UPDATE state_versions SET state = 'damaged' WHERE id = ${hidden}`
     yield* readBacklog
@@ -298,7 +298,7 @@ tests.live("a state that cannot be read is skipped, and the next state is compar
   })
 )
 
-tests.live("no id is shown until the secrets of the state are known", () =>
+tests.live("no resource id is shown until the secrets of its state are known", () =>
   Effect.gen(function* () {
     yield* history
     yield* unread
@@ -308,7 +308,7 @@ tests.live("no id is shown until the secrets of the state are known", () =>
   })
 )
 
-tests.live("never shows the folder of a Run, of the server or of an agent that a program wrote into a state", () =>
+tests.live("a list of resources never shows a Run, server or agent folder that a program wrote into a state", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const folder = (letter: string) => `/srv/canary/${letter}/runs/run_01${letter.repeat(24)}-1/capsule`

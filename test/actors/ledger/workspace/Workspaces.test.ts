@@ -31,7 +31,7 @@ const several = (subject: string, count: number) =>
     (n) => Effect.tap(newWorkspace(subject, { handle: `ws-${n}` }), () => TestClock.adjust("1 second"))
   )
 
-it.effect("the first list creates the personal Workspace once, with an owner and a default Project", () =>
+it.effect("the first list of Workspaces creates the personal Workspace once, with an owner and a default Project", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const projects = yield* Projects
@@ -51,7 +51,7 @@ it.effect("the first list creates the personal Workspace once, with an owner and
   }).pipe(fresh)
 )
 
-it.effect("an incomplete personal Workspace is completed, and a suspended membership remains suspended", () =>
+it.effect("an incomplete personal Workspace is completed, and a suspended membership stays suspended", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,7 @@ it.effect("an incomplete personal Workspace is completed, and a suspended member
   }).pipe(fresh)
 )
 
-it.effect("a taken handle gets another suffix, and any address yields a handle", () =>
+it.effect("a taken Workspace handle gets another suffix, and every email address yields a handle", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const bob = yield* newPerson("bob")
@@ -82,7 +82,7 @@ it.effect("a taken handle gets another suffix, and any address yields a handle",
   }).pipe(fresh)
 )
 
-it.effect("creating: the creator owns it, the handle is unique, and each person has one personal Workspace", () =>
+it.effect("the creator of a Workspace owns it, handles are unique, and each person has one personal Workspace", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -100,7 +100,7 @@ it.effect("creating: the creator owns it, the handle is unique, and each person 
   }).pipe(fresh)
 )
 
-it.effect("renaming, archiving and restoring", () =>
+it.effect("a Workspace can be renamed, archived and restored", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const projects = yield* Projects
@@ -125,7 +125,7 @@ it.effect("renaming, archiving and restoring", () =>
   }).pipe(fresh)
 )
 
-it.effect("the list is paged by creation time, or with the latest change first, without gaps or duplicates", () =>
+it.effect("the list of Workspaces can be paged by creation time or latest change, without gaps or duplicates", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -151,7 +151,7 @@ it.effect("the list is paged by creation time, or with the latest change first, 
   }).pipe(fresh)
 )
 
-it.effect("a selected Workspace that is not on the page is added to the first response, and marked", () =>
+it.effect("a selected Workspace missing from the first page is added to it, and marked", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -176,7 +176,7 @@ it.effect("a selected Workspace that is not on the page is added to the first re
   }).pipe(fresh)
 )
 
-it.effect("a total is counted on request, across all pages", () =>
+it.effect("the list of Workspaces includes a total across all pages on request", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -188,7 +188,7 @@ it.effect("a total is counted on request, across all pages", () =>
   }).pipe(fresh)
 )
 
-it.effect("a credential bound to one Workspace sees only that Workspace, even when pinning", () =>
+it.effect("a credential bound to one Workspace sees only that Workspace, even when it requests another", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -203,7 +203,7 @@ it.effect("a credential bound to one Workspace sees only that Workspace, even wh
 )
 
 it.effect(
-  "the inventory lists active memberships in order of creation, including archived ones, counts them all and writes nothing",
+  "the inventory lists and counts all active memberships by creation time, including archived ones, and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -252,7 +252,7 @@ it.effect("a locked account gets no personal Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("Projects: slugs are unique in their Workspace and generated when omitted", () =>
+it.effect("Project slugs are unique in their Workspace, and generated when omitted", () =>
   Effect.gen(function* () {
     const projects = yield* Projects
     const { subject } = yield* newPerson("ann")
@@ -283,7 +283,7 @@ it.effect("Projects: slugs are unique in their Workspace and generated when omit
 )
 
 it.effect(
-  "one switch pauses all automation in a Workspace, and shows who paused it and why, until someone resumes it",
+  "a single switch pauses all automation in a Workspace, and shows who paused it and why until someone resumes it",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -298,7 +298,7 @@ it.effect(
       expect(first).toMatchObject({ by: subject, reason: "incident 7" })
       expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
       expect(yield* automationRefusal(paused.id)).toContain("incident 7")
-      // A second pause leaves the first one unchanged.
+      // A second pause leaves the first pause unchanged.
       yield* TestClock.adjust("1 minute")
       expect((yield* pause("another reason")).automationPause).toEqual(first)
 

@@ -6,12 +6,12 @@ import type { WorkspaceId } from "../../../../../schema/records/Ids.ts"
 import type { RunStatus } from "../../../../../schema/records/Run.ts"
 import { namedCapsule, namedRun, namedSnapshot, namedSource } from "../../../../support/NamedIds.ts"
 
-/** The time this many minutes into the year. */
+/** The time at the given number of minutes into the year. */
 export const minute = (at: number) => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString()
 
 type Rest = Partial<Omit<NewRun, "id" | "workspaceId" | "spec">>
 
-/** A finished Run, created this many minutes into the year. */
+/** A finished Run, created the given number of minutes into the year. */
 export const endedRun = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   name: string,
@@ -21,7 +21,7 @@ export const endedRun = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const id = namedRun(name)
-  // In one transaction, or the service would start executing it.
+  // Uses one transaction, so that the service does not start the Run.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ type: "plan", trigger: "user", spec: {}, ...rest, id, workspaceId })
     yield* sql`UPDATE runs SET status = ${status}, created_at = ${minute(at)} WHERE id = ${id}`
@@ -29,7 +29,7 @@ export const endedRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** Records that Runs can be found by: a Source with its snapshots, and Capsules. */
+/** Records to search for: a Source with its snapshots, and Capsules. */
 export const recordsOfRuns = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   {
@@ -38,7 +38,7 @@ export const recordsOfRuns = Effect.fnUntraced(function* (
     source
   }: {
     readonly source: string
-    /** The names of Capsules, with their environments. */
+    /** Capsule names and their environments. */
     readonly capsules: Readonly<Record<string, string>>
     /** Commits by snapshot name. */
     readonly snapshots: Readonly<Record<string, { readonly commit: string; readonly title: string }>>

@@ -12,7 +12,7 @@ import { newPerson, newWorkspace, testAccounts } from "../../../../support/Accou
 const linesOfChunk = 50
 const eventsOfRun = 5
 const line = `{"seq":1,"at":"2020-01-01T00:00:00.000Z","phase":"apply","stream":"stdout","text":"${"x".repeat(80)}"}`
-/** Rows per insert: a transaction with millions of rows would need a correspondingly large amount of memory. */
+/** Rows per insert, because a transaction with millions of rows would need too much memory. */
 const rowsAtOnce = 20_000
 const long = "2020-01-01T00:00:00.000Z"
 const nanosOfMilli = 1e6
@@ -26,8 +26,8 @@ export interface PruneSize {
 }
 
 /**
- * An installation after years of use: two Workspaces with finished Runs and their long logs; every hundredth Run is a plan that
- * is still waiting.
+ * An installation after years of use: two Workspaces with finished Runs and long logs. Every hundredth Run is a plan that awaits
+ * approval.
  */
 export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
   const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** Time that another writer's commit had to wait, in milliseconds, while one kind of record was being removed. */
+/** Milliseconds that another writer's commit waited while one kind of record was removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>
@@ -75,7 +75,7 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes what such an installation no longer needs, while a writer commits as often as it can. */
+/** Removes everything such an installation no longer needs while a writer commits as often as possible. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,7 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const gone = yield* beside("records", records.removeAll)
     const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
     const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
-    // As many as Runs: the writer gets its turns while they are removed, even on a busy machine.
+    // Expects as many commits as Runs: the writer gets its turns during the removal, even on a busy machine.
     for (let from = 0; from < size.runs; from += notesAtOnce) {
       yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
     }

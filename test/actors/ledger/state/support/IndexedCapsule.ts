@@ -12,7 +12,6 @@ import { namedRun } from "../../../../support/NamedIds.ts"
 
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 export const workspaceId = WorkspaceId.make(of("ws", "a"))
-/** Two Capsules in the Workspace. */
 export const first = CapsuleId.make(of("cap", "a"))
 export const second = CapsuleId.make(of("cap", "b"))
 
@@ -38,7 +37,7 @@ export const resource = (
     readonly sensitive?: ReadonlyArray<string>
     readonly deposed?: string
     readonly provider?: string
-    /** The key of the instance. */
+    /** The instance key. */
     readonly key?: string
     readonly tainted?: boolean
   } = {}
@@ -61,7 +60,6 @@ export const resource = (
   }
 }
 
-/** The contents of a state file. */
 export const stateText = (
   resources: ReadonlyArray<ReturnType<typeof resource>>,
   outputs: Readonly<Record<string, unknown>> = {}
@@ -79,7 +77,7 @@ interface Committed {
   readonly secrets?: ReadonlyArray<string>
 }
 
-/** Commits a state as the Capsule's next one, as an apply does; the Run is named after the generation. */
+/** Commits a state as the Capsule's next state, as an apply would; the Run is named after the generation. */
 export const committed = Effect.fnUntraced(function* (generation: number, text: string, options: Committed = {}) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -104,7 +102,7 @@ export const committed = Effect.fnUntraced(function* (generation: number, text: 
   return StateVersionId.make(id)
 }, Effect.orDie)
 
-/** Forgets the index of all states, as after an upgrade from a release without one. */
+/** Deletes the index of all states, as after an upgrade from a release without an index. */
 export const unread = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const table of ["state_indexes", "resource_versions", "output_versions"]) {
