@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { isCoolingDown, makeCooldown } from "../../../actors/base/Cooldown.ts"
 import { it } from "../../support/Effect.ts"
 
-test("background work pauses for its interval, but never for the error of a wrong clock", () => {
+test("background work pauses for its interval, and a wrong clock never prolongs the pause", () => {
   const cooldown = 100
   expect(isCoolingDown(undefined, cooldown, 1000)).toBe(false)
   expect(isCoolingDown(1000, cooldown, 1000)).toBe(true)

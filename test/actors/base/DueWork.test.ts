@@ -11,7 +11,7 @@ import { it } from "../../support/Effect.ts"
 const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
 
-/** Bells with marks; a bell whose ringing fails keeps its mark. A step waits for its gate, and after its commit for its echo. */
+/** Bells with marks; a bell that fails to ring keeps its mark. A step waits for its gate, and after its commit for its echo. */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const due = yield* DueWork
@@ -51,7 +51,7 @@ const bells = Effect.gen(function* () {
 
 const provided = DueWork.layer.pipe(Layer.provideMerge(testDatabase))
 
-/** Lets what is under way come to its end: the database of a test answers within some turns of the loop. */
+/** Lets running work finish: the test database answers within a few turns of the event loop. */
 const settle = Effect.forEach(
   Array.from({ length: 20 }),
   () =>
@@ -62,8 +62,8 @@ const settle = Effect.forEach(
   { discard: true }
 )
 
-describe("work that is due", () => {
-  it.effect("runs once, after the commit that set its mark", () =>
+describe("Due work", () => {
+  it.effect("due work runs once, after the commit that set its mark", () =>
     Effect.gen(function* () {
       const { due, mark, marked, rung } = yield* bells
       yield* mark("before the follower")
@@ -80,7 +80,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("is found by the next poll when its wake was lost", () =>
+  it.effect("the next poll finds due work whose wake was lost", () =>
     Effect.gen(function* () {
       const { due, rung, sql } = yield* bells
       yield* Effect.forkChild(due.follow)
@@ -95,14 +95,14 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("runs again if it is marked again while its step runs", () =>
+  it.effect("due work runs again if it is marked again during its step", () =>
     Effect.gen(function* () {
       const { due, gates, mark, rung, sql } = yield* bells
       const gate = yield* Deferred.make<void>()
       gates.set("a", gate)
       yield* Effect.forkChild(due.follow)
       yield* settle
-      // The mark is written without the database's transaction, which the waiting step has.
+      // Writes the mark outside the database transaction, which the waiting step holds.
       yield* Effect.forkChild(mark("a"))
       yield* settle
       const again = yield* Effect.forkChild(mark("a"))
@@ -116,7 +116,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("runs again after its step if it is marked again after the commit of the step", () =>
+  it.effect("due work runs again after its step if it is marked again after the step's commit", () =>
     Effect.gen(function* () {
       const { due, echoes, mark, marked, rung } = yield* bells
       const echo = yield* Deferred.make<void>()
@@ -135,7 +135,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("keeps its mark after a failure and backs off without delaying other records", () =>
+  it.effect("due work that fails keeps its mark and backs off without delaying other records", () =>
     Effect.gen(function* () {
       const { broken, due, mark, marked, rung } = yield* bells
       broken.add("a")
@@ -143,7 +143,7 @@ describe("work that is due", () => {
       yield* Effect.forkChild(due.follow)
       yield* settle
       expect(rung).toEqual(["a"])
-      // A wake by somebody else is no reason to try the failing record sooner.
+      // A wake for another record must not retry the failing record sooner.
       for (const id of ["b", "c", "d"]) {
         yield* mark(id)
         yield* settle
@@ -161,7 +161,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("appears in the attention of its Workspace after failing for minutes, until it succeeds", () =>
+  it.effect("due work that fails for minutes appears in its Workspace's attention list until it succeeds", () =>
     Effect.gen(function* () {
       const { broken, due, mark, rung, sql } = yield* bells
       broken.add("a")
@@ -177,7 +177,7 @@ describe("work that is due", () => {
       expect(yield* stuckWork(sql, workspace)).toEqual([])
       yield* tries(256)
       expect(yield* stuckWork(sql, workspace)).toMatchObject([{ kind: "interface", record_id: "a" }])
-      // Never later than five minutes.
+      // The backoff never exceeds five minutes.
       yield* tries(300)
       expect(rung).toHaveLength(11)
       broken.delete("a")
@@ -186,7 +186,7 @@ describe("work that is due", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("leaves the attention when it succeeds after a restart", () =>
+  it.effect("due work leaves the attention list when it succeeds after a restart", () =>
     Effect.gen(function* () {
       const { due, mark, sql } = yield* bells
       const row = { kind: "interface", record_id: "a", workspace_id: workspace, since: at }

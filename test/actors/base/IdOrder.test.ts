@@ -8,7 +8,7 @@ import { it } from "../../support/Effect.ts"
 const bytes = (fill: number) => new Uint8Array(idBytes).fill(fill)
 
 describe("ids", () => {
-  it.effect("of the same moment ascend", () =>
+  it.effect("ids created in the same millisecond ascend", () =>
     Effect.gen(function* () {
       const ids = yield* Effect.replicateEffect(newId(RunId, "run"), 2000)
       expect(ids).toEqual(ids.toSorted())
@@ -16,16 +16,16 @@ describe("ids", () => {
     }).pipe(Effect.provide(NodeCrypto.layer), Effect.provideService(IdOrder, makeIdOrder()))
   )
 
-  test("add a random number of 88 bits to the previous id", () => {
+  test("an id in the same millisecond adds a random 88-bit number to the previous id", () => {
     const order = makeIdOrder()
     expect(order.next(bytes(0x10), 0)).toEqual(bytes(0x10))
     const carried = [0x10, 0x10, 0x10, 0x11, ...bytes(0x10).slice(4)]
     expect(order.next(bytes(0xff), 1)).toEqual(Uint8Array.from(carried))
-    // Even random bytes of zero give another id.
+    // Even all-zero random bytes produce a different id.
     expect(order.next(bytes(0), 2)).toEqual(Uint8Array.from([...carried.slice(0, -1), 0x11]))
   })
 
-  test("are entirely random after a pause, or after the clock was set far back", () => {
+  test("an id is entirely random after a pause, or after the clock was set far back", () => {
     const order = makeIdOrder()
     order.next(bytes(0x70), 1000)
     expect(order.next(bytes(0x60), 1101)).toEqual(bytes(0x60))

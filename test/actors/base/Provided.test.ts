@@ -5,7 +5,7 @@ import { it } from "../../support/Effect.ts"
 
 class One extends Context.Service<One, { readonly name: string }>()("test/One") {}
 class Two extends Context.Service<Two, { readonly name: string }>()("test/Two") {}
-/** The context of a call. */
+/** A reference provided separately for each call. */
 const Call = Context.Reference<string>("test/Call", { defaultValue: () => "default" })
 
 const describe = Effect.fnUntraced(function* (greeting: string) {
@@ -25,7 +25,7 @@ const built = layer.pipe(
   Layer.provide(Layer.mergeAll(Layer.succeed(One, { name: "one" }), Layer.succeed(Two, { name: "two" })))
 )
 
-test("the layer of a provided function needs what the function needs, and the function needs nothing", () => {
+test("the layer of a provided function has the function's requirements, and the function has none", () => {
   type Needed = Layer.Services<typeof layer>
   type Left = Effect.Services<ReturnType<Effect.Success<typeof make>>>
   const isUnknown: unknown extends Needed ? true : false = false
@@ -35,7 +35,7 @@ test("the layer of a provided function needs what the function needs, and the fu
   expect([isUnknown, isWhole, isNoMore, isFree]).toEqual([false, true, true, true])
 })
 
-it.effect("a provided function has the services of its layer, whatever its caller has", () =>
+it.effect("a provided function uses the services of its layer, whatever services its caller has", () =>
   Effect.gen(function* () {
     const described = yield* Described
     expect(yield* described.describe("hello")).toEqual(["hello", "one", "two", "default"])
@@ -46,7 +46,7 @@ it.effect("a provided function has the services of its layer, whatever its calle
   }).pipe(Effect.provide(built))
 )
 
-it.effect("a provided function keeps what belongs to the call, such as its span", () =>
+it.effect("a provided function keeps context that belongs to the call, such as the span", () =>
   Effect.gen(function* () {
     const described = yield* Described
     expect(yield* described.describe("hello").pipe(Effect.provideService(Call, "mine"))).toEqual([
@@ -77,7 +77,7 @@ const several = providedService(Several, {
   version: "1"
 })
 
-test("a provided service needs what its effects and methods need, and nothing for its other members", () => {
+test("a provided service requires the services of its effects and methods, and none for other members", () => {
   type Needed = Effect.Services<typeof several>
   const isUnknown: unknown extends Needed ? true : false = false
   const isWhole: [One | Two] extends [Needed] ? true : false = true
@@ -85,7 +85,7 @@ test("a provided service needs what its effects and methods need, and nothing fo
   expect([isUnknown, isWhole, isNoMore]).toEqual([false, true, true])
 })
 
-it.effect("a provided service has its effects, its methods and its other members", () =>
+it.effect("a provided service keeps its effects, methods and other members", () =>
   Effect.gen(function* () {
     const { length, one, two, version } = yield* Several
     expect([yield* one, yield* two("hello"), length("four"), version]).toEqual(["one", "hello two", 4, "1"])

@@ -13,7 +13,7 @@ import { namedWorkspace } from "../../../support/NamedIds.ts"
 import { AccessTokenId } from "../../../../schema/records/Ids.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the secret is returned once and stored only as its digest", () =>
+it.effect("a new token's secret is returned once and stored only as its digest", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const { subject } = yield* newPerson("ann")
@@ -40,7 +40,7 @@ it.effect("the secret is returned once and stored only as its digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token becomes invalid only when it expires, it is revoked or its account is locked", () =>
+it.effect("a token stays valid until it expires, is revoked, or its account is locked", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens
@@ -55,7 +55,7 @@ it.effect("a token becomes invalid only when it expires, it is revoked or its ac
     const expired = yield* Effect.flip(accounts.authenticateBearer(short.secret))
     const first = yield* tokens.revoke(as(subject), subject, revoked.token.token_id)
     yield* TestClock.adjust("1 hour")
-    // Revoking again changes nothing, not even the timestamp.
+    // Revoking a token again changes nothing, not even its timestamp.
     expect(yield* tokens.revoke(as(subject), subject, revoked.token.token_id)).toEqual(first)
     const gone = yield* Effect.flip(accounts.authenticateBearer(revoked.secret))
     yield* users.setStatus(serviceContext, subject, "disabled")
@@ -81,7 +81,7 @@ it.effect("a caller cannot revoke another account's token", () =>
   }).pipe(fresh)
 )
 
-it.effect("scopes outside the catalogue are refused for every caller", () =>
+it.effect("a token cannot be created with scopes outside the catalogue, whoever asks", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const wrong = [
@@ -102,7 +102,7 @@ it.effect("scopes outside the catalogue are refused for every caller", () =>
 
 const extension = (scope: string) => ({ scope, label: { ja: scope, en: scope }, description: { ja: scope, en: scope } })
 
-it.effect("the catalogue contains the base scopes and the scopes that routes declare, never administration", () =>
+it.effect("the scope catalogue contains base scopes and scopes declared by routes, but never administration", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     expect(
@@ -126,7 +126,7 @@ it.effect("the catalogue contains the base scopes and the scopes that routes dec
   }).pipe(fresh)
 )
 
-it.effect("a declared scope that acts inside a Workspace needs a token bound to a Workspace", () =>
+it.effect("a declared scope that acts in a Workspace needs a token bound to a Workspace", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const workspace = yield* newWorkspace(subject, { handle: "acme" })
@@ -147,7 +147,7 @@ it.effect("a token can be bound only to a Workspace of its owner", () =>
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
     const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: namedWorkspace("unknown") }))
-    // A Workspace that belongs to others looks the same as one that does not exist.
+    // Another person's Workspace is indistinguishable from a nonexistent one.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")
   }).pipe(fresh)
@@ -163,7 +163,7 @@ it.effect("only an active account can receive a token", () =>
   }).pipe(fresh)
 )
 
-it.effect("an expiry must be in the future and at most 366 days ahead", () =>
+it.effect("a token must expire in the future, at most 366 days ahead", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     for (const expiresAt of ["1970-01-01T00:00:00.000Z", "1969-12-31T00:00:00.000Z", "1971-01-02T00:00:00.001Z"]) {
@@ -175,7 +175,7 @@ it.effect("an expiry must be in the future and at most 366 days ahead", () =>
   }).pipe(fresh)
 )
 
-it.effect("token use is recorded at most once a minute, and a burst with a single write", () =>
+it.effect("token use is recorded at most once a minute, and a burst of requests causes a single write", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens

@@ -17,14 +17,14 @@ const found = Effect.fnUntraced(function* (address: string) {
   return Option.getOrUndefined(Option.map(yield* users.findByEmail(address), ({ subject }) => subject))
 })
 
-/** Stores the address as a release did that kept domains as they were typed. */
+/** Stores the address as an earlier release did, with its domain exactly as typed. */
 const storeEarlier = Effect.fnUntraced(function* (subject: string, address: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE users SET email = ${address} WHERE subject = ${subject}`
 })
 
-describe("an address with a domain of another script", () => {
-  it.effect("is one account in every spelling", () =>
+describe("Address spelling", () => {
+  it.effect("an address with an international domain is one account in every spelling", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const bob = yield* users.create(serviceContext, { email: typed, isOperator: false })
@@ -35,30 +35,32 @@ describe("an address with a domain of another script", () => {
     }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("is respelled when a new release starts, in accounts, identities, links and invitations", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const bob = yield* newPerson("bob")
-      const { id: workspaceId } = yield* newWorkspace(bob.subject, { handle: "acme", displayName: "Acme" })
-      const invitations = yield* Invitations
-      const scope = { workspaceId, acting: { subject: bob.subject } }
-      yield* invitations.create(as(bob.subject), scope, { email: "x@example.com", role: "viewer" })
-      const at = "1970-01-01T00:00:00.000Z"
-      yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, verified_email, created_at, last_used_at)
+  it.effect(
+    "a new release respells stored addresses in accounts, identities, links and invitations when it starts",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const bob = yield* newPerson("bob")
+        const { id: workspaceId } = yield* newWorkspace(bob.subject, { handle: "acme", displayName: "Acme" })
+        const invitations = yield* Invitations
+        const scope = { workspaceId, acting: { subject: bob.subject } }
+        yield* invitations.create(as(bob.subject), scope, { email: "x@example.com", role: "viewer" })
+        const at = "1970-01-01T00:00:00.000Z"
+        yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, verified_email, created_at, last_used_at)
         VALUES ('https://id.example.com', 'b', ${bob.subject}, ${earlier}, ${at}, ${at})`
-      yield* sql`INSERT INTO address_changes (id, secret_hash, subject, email, proof, created_at, expires_at)
+        yield* sql`INSERT INTO address_changes (id, secret_hash, subject, email, proof, created_at, expires_at)
         VALUES ('adr_a', 'h', ${bob.subject}, ${earlier}, 'mail', ${at}, ${at})`
-      yield* sql`UPDATE invitations SET email = ${earlier}`
-      yield* storeEarlier(bob.subject, earlier)
-      yield* migrate
-      const stored = yield* sql`SELECT email FROM users UNION ALL SELECT verified_email FROM upstream_identities
+        yield* sql`UPDATE invitations SET email = ${earlier}`
+        yield* storeEarlier(bob.subject, earlier)
+        yield* migrate
+        const stored = yield* sql`SELECT email FROM users UNION ALL SELECT verified_email FROM upstream_identities
         UNION ALL SELECT email FROM address_changes UNION ALL SELECT email FROM invitations`
-      expect(stored).toEqual(Array.from({ length: 4 }, () => ({ email: browsers })))
-      expect(yield* found(browsers)).toBe(bob.subject)
-    }).pipe(Effect.provide(testAccounts))
+        expect(stored).toEqual(Array.from({ length: 4 }, () => ({ email: browsers })))
+        expect(yield* found(browsers)).toBe(bob.subject)
+      }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("keeps its earlier spelling if another account has the current spelling, and lookups find both", () =>
+  it.effect("an address keeps its earlier spelling if another account has the current one, and lookups find both", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const bob = yield* newPerson("bob")
@@ -69,7 +71,7 @@ describe("an address with a domain of another script", () => {
     }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("is found in the spelling of an earlier release, although no mail server accepts it", () =>
+  it.effect("an address in an earlier release's spelling is found, although no mail server accepts it", () =>
     Effect.gen(function* () {
       const bob = yield* newPerson("bob")
       yield* storeEarlier(bob.subject, "bob@ex_ample.com")

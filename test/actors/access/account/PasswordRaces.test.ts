@@ -31,17 +31,17 @@ const sessionsOf = Effect.fnUntraced(function* (subject: string) {
 })
 
 const at = "2026-01-01T00:00:00.000Z"
-/** Another browser turns the second factor on. */
+/** Another browser turns on the second factor. */
 const activation = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.orDie(
     sql`INSERT INTO totp_factors ${sql.insert({ subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 })}`
   )
 
-// The first transaction of a sign-in counts the attempt at the second factor.
+// The first transaction of a sign-in counts its attempt at the second factor.
 const lastTransaction = 2
 
-describe("a sign-in opens no session", () => {
-  tests.live("with a password that was replaced after the comparison", () =>
+describe("Password races", () => {
+  tests.live("a sign-in opens no session if the password is replaced after the comparison", () =>
     Effect.gen(function* () {
       const { email, subject } = yield* person("replaced")
       const next = yield* (yield* Passwords).hash(Redacted.make("the second password of this person"))
@@ -53,7 +53,7 @@ describe("a sign-in opens no session", () => {
     })
   )
 
-  tests.live("for an account that was locked after the password comparison", () =>
+  tests.live("a sign-in opens no session if the account is locked after the password comparison", () =>
     Effect.gen(function* () {
       const { email, subject } = yield* person("locked")
       const signIn = (yield* PasswordSignIn).signIn({ email, password, code: undefined })
@@ -74,7 +74,7 @@ describe("a sign-in opens no session", () => {
       expect(yield* sessionsOf(subject)).toEqual([])
     })
 
-  tests.live("and a session stays unconfirmed without a second factor that was turned on in the meantime", () =>
+  tests.live("a session stays unconfirmed if a second factor is turned on in the meantime", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { subject } = yield* person("confirming")
@@ -89,11 +89,11 @@ describe("a sign-in opens no session", () => {
     })
   )
 
-  tests.live("without the second factor if it was turned on after the request for a code", () =>
+  tests.live("a sign-in opens no session without a second factor turned on after the code was requested", () =>
     turnedOn("factor", undefined)
   )
 
-  tests.live("with an unchecked code, because the second factor was turned on afterwards", () =>
+  tests.live("a sign-in opens no session with an unchecked code if the second factor is turned on afterwards", () =>
     turnedOn("made-up", Redacted.make("000000"))
   )
 })

@@ -4,13 +4,13 @@ import { PasswordCost } from "../../../../actors/access/account/PasswordHashing.
 import { Passwords, passwordRefusal } from "../../../../actors/access/account/Passwords.ts"
 import { suite } from "../../../support/Effect.ts"
 
-// At the shipped cost; other tests hash at a lower one.
+// Uses the production cost; other tests hash at a lower cost.
 const it = suite(Passwords.layer.pipe(Layer.provide(Layer.succeed(PasswordCost, PasswordCost.defaultValue()))))
 afterAll(it.dispose)
 
 const secret = (text: string) => Redacted.make(text)
 
-it.live("hashes with argon2id at the set cost and verifies only the same password", () =>
+it.live("a password is hashed with argon2id at the configured cost, and only the same password verifies", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("correct horse battery"))
@@ -23,7 +23,7 @@ it.live("hashes with argon2id at the set cost and verifies only the same passwor
   })
 )
 
-it.live("compares against a hash of the same cost for an unknown account", () =>
+it.live("sign-in to an unknown account compares against a hash of the same cost", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     expect(yield* passwords.verify(secret("anything at all"), undefined)).toBe(false)
@@ -31,7 +31,7 @@ it.live("compares against a hash of the same cost for an unknown account", () =>
   })
 )
 
-it.live("Unicode forms of one password are equivalent", () =>
+it.live("all Unicode forms of a password are equivalent", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("caf\u00e9 caf\u00e9 caf\u00e9"))
@@ -39,7 +39,7 @@ it.live("Unicode forms of one password are equivalent", () =>
   })
 )
 
-it.live("refuses passwords that are short, long, common or contain NUL, without quoting them", () =>
+it.live("passwords that are short, long, common or contain NUL are refused without being quoted", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -60,7 +60,7 @@ it.live("refuses passwords that are short, long, common or contain NUL, without 
   })
 )
 
-it.live("with eighteen requests running and waiting, further requests are refused with a time to retry", () =>
+it.live("password requests beyond eighteen running and waiting ones are refused with a time to retry", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

@@ -19,7 +19,7 @@ const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(E
 const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
   Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
 
-it.effect("the first link creates the first account, an operator, and signs it in; no further link is issued", () =>
+it.effect("the first link creates an operator account and signs it in, and no further link is issued", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const accounts = yield* Accounts
@@ -38,30 +38,32 @@ it.effect("the first link creates the first account, an operator, and signs it i
   }).pipe(fresh)
 )
 
-it.effect("a link becomes invalid after 30 minutes, when the next one is issued, and once an account exists", () =>
-  Effect.gen(function* () {
-    const links = yield* SetupLinks
-    const old = yield* firstLink
-    const next = yield* firstLink
-    expect((yield* Effect.flip(redeem(old.secret))).code).toBe("not_found")
-    expect((yield* Effect.flip(links.inspect(old.secret))).code).toBe("not_found")
-    yield* TestClock.adjust("30 minutes")
-    expect((yield* Effect.flip(redeem(next.secret))).code).toBe("not_found")
-    expect(yield* links.inspect(next.secret)).toEqual({ state: "expired", purpose: "first_account" })
-    const last = yield* firstLink
-    expect(yield* links.inspect(last.secret)).toEqual({
-      state: "live",
-      purpose: "first_account",
-      expiresAt: last.expiresAt
-    })
-    yield* newPerson("somebody")
-    expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")
-    expect(yield* links.inspect(last.secret)).toEqual({ state: "used", purpose: "first_account" })
-    expect((yield* Effect.flip(redeem(Redacted.make("svct_guess")))).code).toBe("not_found")
-  }).pipe(fresh)
+it.effect(
+  "a first-account link expires after 30 minutes, when the next link is issued, or once an account exists",
+  () =>
+    Effect.gen(function* () {
+      const links = yield* SetupLinks
+      const old = yield* firstLink
+      const next = yield* firstLink
+      expect((yield* Effect.flip(redeem(old.secret))).code).toBe("not_found")
+      expect((yield* Effect.flip(links.inspect(old.secret))).code).toBe("not_found")
+      yield* TestClock.adjust("30 minutes")
+      expect((yield* Effect.flip(redeem(next.secret))).code).toBe("not_found")
+      expect(yield* links.inspect(next.secret)).toEqual({ state: "expired", purpose: "first_account" })
+      const last = yield* firstLink
+      expect(yield* links.inspect(last.secret)).toEqual({
+        state: "live",
+        purpose: "first_account",
+        expiresAt: last.expiresAt
+      })
+      yield* newPerson("somebody")
+      expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")
+      expect(yield* links.inspect(last.secret)).toEqual({ state: "used", purpose: "first_account" })
+      expect((yield* Effect.flip(redeem(Redacted.make("svct_guess")))).code).toBe("not_found")
+    }).pipe(fresh)
 )
 
-it.effect("two browsers racing for one link create exactly one account", () =>
+it.effect("when two browsers race to redeem a first-account link, exactly one account is created", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { secret } = yield* firstLink
@@ -75,7 +77,7 @@ it.effect("two browsers racing for one link create exactly one account", () =>
   }).pipe(fresh)
 )
 
-it.effect("a refused attempt to redeem a link does not use it up", () =>
+it.effect("a refused attempt to redeem a link leaves the link usable", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { secret } = yield* firstLink
@@ -110,7 +112,7 @@ it.effect("a reset link shows its account while it is valid, and afterwards only
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
     const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
-    // No mail is sent here.
+    // This server sends no mail.
     expect(mailed).toBe(false)
     expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
     yield* links.redeem({ secret, password })
@@ -123,7 +125,7 @@ it.effect("a reset link shows its account while it is valid, and afterwards only
   }).pipe(fresh)
 )
 
-it.effect("sign-in ignores the case of the address, and every failure looks the same", () =>
+it.effect("sign-in ignores the case of the address, and all failures look the same", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const users = yield* Users
@@ -141,7 +143,7 @@ it.effect("sign-in ignores the case of the address, and every failure looks the 
   }).pipe(fresh)
 )
 
-it.effect("an outdated hash is renewed at the next sign-in", () =>
+it.effect("an outdated password hash is renewed at the next sign-in", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const passwords = yield* Passwords
@@ -160,7 +162,7 @@ it.effect("an outdated hash is renewed at the next sign-in", () =>
   }).pipe(fresh)
 )
 
-it.effect("a session is extended for 30 days with use, and its secret is not stored", () =>
+it.effect("using a session extends it for 30 days, and its secret is not stored", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const sql = yield* SqlClient.SqlClient
@@ -171,7 +173,7 @@ it.effect("a session is extended for 30 days with use, and its secret is not sto
     expect(dump).not.toContain(text(secret))
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
-    // The session is extended in the background; the list shows the new expiry.
+    // The session is extended in the background, and the list shows its new expiry.
     while ((yield* sessions.list(subject))[0]?.expiresAt === session.expiresAt) yield* Effect.yieldNow
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
@@ -180,7 +182,7 @@ it.effect("a session is extended for 30 days with use, and its secret is not sto
   }).pipe(fresh)
 )
 
-it.effect("sign-in replaces the browser's session; people list and revoke only their own sessions", () =>
+it.effect("sign-in replaces the browser's session, and people list and revoke only their own sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -213,7 +215,7 @@ it.effect("locking an account permanently revokes its sessions", () =>
   }).pipe(fresh)
 )
 
-it.effect("no link, made before or after a lock, opens a locked account until it is unlocked", () =>
+it.effect("no link opens a locked account until it is unlocked, whether issued before or after the lock", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks
@@ -228,7 +230,7 @@ it.effect("no link, made before or after a lock, opens a locked account until it
     expect(yield* sql`SELECT id FROM account_sessions`).toEqual([])
     yield* users.setStatus(serviceContext, subject, "active")
     expect((yield* redeem(later.secret)).subject).toBe(subject)
-    // A link from before a lock stays ended after it.
+    // A link issued before a lock remains invalid after the account is unlocked.
     const last = yield* links.issueReset(subject)
     yield* users.setStatus(serviceContext, subject, "disabled")
     yield* users.setStatus(serviceContext, subject, "active")
@@ -236,7 +238,7 @@ it.effect("no link, made before or after a lock, opens a locked account until it
   }).pipe(fresh)
 )
 
-it.effect("each address belongs to one account", () =>
+it.effect("an email address belongs to only one account", () =>
   Effect.gen(function* () {
     const users = yield* Users
     yield* newPerson("ann")

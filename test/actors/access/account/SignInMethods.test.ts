@@ -6,7 +6,7 @@ const password = { kind: "password", issuer: "" } as const
 const passkey = { kind: "passkey", issuer: "" } as const
 const upstream = { kind: "upstream", issuer: "https://id.example.com/" } as const
 
-test("a sign-in method counts while the installation offers it", () => {
+test("a sign-in method counts only while the installation offers it", () => {
   expect([password, passkey, upstream].filter((method) => isOffered(method, none))).toEqual([])
   expect(isOffered(password, { ...none, password: true })).toBe(true)
   expect(isOffered(passkey, { ...none, passkeys: true })).toBe(true)

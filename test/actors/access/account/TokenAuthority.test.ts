@@ -16,7 +16,7 @@ import { as, joinWorkspace, newPerson, newWorkspace } from "../../../support/Acc
 import { it } from "../../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the current-authority endpoint reports the authority of the presented token, and changes nothing", () =>
+it.effect("the current-authority endpoint returns the authority of the presented token, and changes nothing", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const use = yield* TokenUse
@@ -44,7 +44,7 @@ it.effect("the current-authority endpoint reports the authority of the presented
   }).pipe(fresh)
 )
 
-it.effect("the current-authority endpoint refuses non-tokens, and a secret that two stores contain", () =>
+it.effect("the current-authority endpoint refuses strings that are not tokens, and a secret found in two stores", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const accounts = yield* Accounts
@@ -100,7 +100,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("if the membership cannot be read, the response is 503 and nothing is written", () => {
+it.effect("a token request receives 503 and writes nothing if the membership cannot be read", () => {
   const down = new SqlError({ reason: new ConnectionError({ cause: "gone", message: "gone", operation: "execute" }) })
   const faulty = Layer.effect(
     ReadSql,

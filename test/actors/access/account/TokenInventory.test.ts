@@ -9,13 +9,13 @@ import { as, newPerson, testAccounts } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 import { fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the inventory counts all tokens, sorts pages by time then id, and marks its last page", () =>
+it.effect("the token inventory counts all tokens, sorts pages by time and id, and marks its last page", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
     yield* newToken(bob.subject)
-    // Several tokens created at the same moment are ordered by id.
+    // Tokens created at the same moment are ordered by id.
     for (let n = 0; n < 7; n++) {
       const { token } = yield* newToken(ann.subject, { name: `t${n}` })
       if (n % 3 === 0) yield* tokens.revoke(as(ann.subject), ann.subject, token.token_id)
@@ -52,7 +52,7 @@ it.effect("the inventory counts all tokens, sorts pages by time then id, and mar
   }).pipe(fresh)
 )
 
-it.effect("a malformed or foreign cursor is refused, and so is a cursor of another list or a deleted token", () =>
+it.effect("the token inventory refuses malformed and foreign cursors, and cursors at a deleted token", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ it.effect("a malformed or foreign cursor is refused, and so is a cursor of anoth
   }).pipe(fresh)
 )
 
-it.effect("an inventory page is one SQL statement", () => {
+it.effect("the token inventory reads each page with one SQL statement", () => {
   const statements: Array<string> = []
   const counting = Layer.effect(
     ReadSql,

@@ -3,7 +3,7 @@ import { codeOf, stepOf } from "../../../../actors/access/account/SecondFactors.
 
 const secret = new TextEncoder().encode("12345678901234567890")
 
-test("codes match RFC 4226, appendix D, and RFC 6238, appendix B, in six digits", () => {
+test("TOTP codes match the test vectors of RFC 4226 and RFC 6238, with six digits", () => {
   const counted = Array.from({ length: 10 }, (_, step) => codeOf(secret, step))
   expect(counted).toEqual([
     "755224",
@@ -28,7 +28,7 @@ test("codes match RFC 4226, appendix D, and RFC 6238, appendix B, in six digits"
   for (const [seconds, code] of timed) expect(codeOf(secret, Math.floor(seconds / 30))).toBe(code)
 })
 
-test("a code is valid in its own half minute and the adjacent half minutes, and only after the last accepted code", () => {
+test("a TOTP code is valid for its own and the adjacent time steps, and only after the last accepted code", () => {
   const at = (step: number) => step * 30_000
   expect(stepOf(secret, codeOf(secret, 7), at(7), null)).toBe(7)
   expect(stepOf(secret, codeOf(secret, 7), at(7) + 29_999, null)).toBe(7)

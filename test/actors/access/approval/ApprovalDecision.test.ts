@@ -27,7 +27,7 @@ const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
   ...changes
 })
 
-/** The people in the model, by the properties that a rule can require. */
+/** People with each combination of properties that a rule can require. */
 interface Someone {
   readonly approver: Approver
   readonly kind: SubjectKind
@@ -64,9 +64,7 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
-/**
- * The same rules as an independent model: whom each sentence in the documentation excludes, expressed only with set operations.
- */
+/** An independent model of the rules: the people each documented rule excludes, written with set operations only. */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -108,13 +106,13 @@ const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =
   )
 )
 
-/** Every subset of the people above. */
+/** Every subset of these people. */
 const sets = Array.from({ length: 2 ** people.length }, (_, bits) =>
   people.filter((_one, at) => (bits >> at) % 2 === 1)
 )
 
-describe("an approval decision agrees with the model", () => {
-  test("for each of 96 rules and each set of approvers", () => {
+describe("Approval decisions", () => {
+  test("an approval decision matches the model for each of 96 rules and every set of approvers", () => {
     expect(combinations).toHaveLength(96)
     const wrong = combinations.flatMap((each) =>
       sets.flatMap((approvers) => {
@@ -125,7 +123,7 @@ describe("an approval decision agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("for pairs of rules that must both be met", () => {
+  test("an approval decision matches the model for pairs of rules that must both be met", () => {
     const other = combinations.map((each) => ({ ...each, id: ruleId("b") }))
     const some = sets.filter((approvers) => approvers.length <= 4)
     const wrong = combinations.flatMap((each, at) => {
@@ -138,7 +136,7 @@ describe("an approval decision agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("another approval never invalidates an earlier one, and every unmet requirement is reported as missing", () => {
+  test("another approval never invalidates an earlier one, and every unmet requirement is reported", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
@@ -151,12 +149,12 @@ describe("an approval decision agrees with the model", () => {
   })
 })
 
-test("without a rule, the first approval by anybody is enough", () => {
+test("without an approval rule, one approval by anybody is enough", () => {
   expect(decideApproval(facts([], [])).state).toBe("waiting")
   for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
 })
 
-test("two approvals by one person count once", () => {
+test("two approvals by the same person count once", () => {
   const owner = {
     approver: subject("o"),
     kind: "person",
@@ -193,7 +191,7 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("if a commit's authors do not count, no approval counts while its authors are unknown", () => {
+test("no approval counts while the commit's authors are unknown, if a rule excludes those authors", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
   expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(
@@ -202,7 +200,7 @@ test("if a commit's authors do not count, no approval counts while its authors a
   expect(approvalProblem(rule(), owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBeUndefined()
 })
 
-test("the service cannot approve its own plan if a plan's author does not count", () => {
+test("the service cannot approve its own plan if a rule excludes the plan's author", () => {
   const service: GivenApproval = {
     approver: "service",
     kind: "automation",
@@ -231,10 +229,7 @@ const maker = subject("x")
 const minter = subject("y")
 const robot = subject("r")
 
-/**
- * The people who answer for the plan and the people who approve it, by hand: none of the authors counts where the author does not
- * count.
- */
+/** Authors and approvers of the plan, listed by hand: a rule that excludes authors counts no approval by an author. */
 const authorship: ReadonlyArray<
   readonly [
     title: string,

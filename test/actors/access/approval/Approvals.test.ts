@@ -29,7 +29,7 @@ import { pureModule } from "../../support/PureRunner.ts"
 const tests = approvalSuite()
 
 describe("an approval", () => {
-  tests.live("lapses when its approver loses the right, until somebody else approves", () =>
+  tests.live("an approval lapses when its approver loses the right to approve, until somebody else approves", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { plan } = yield* planned("lapse", pureModule)
@@ -52,7 +52,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("keeps its place among approvals of the same moment", () =>
+  tests.live("an approval keeps its place among approvals of the same moment", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("same-moment", pureModule)
@@ -67,7 +67,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("is refused without a trace if no open rule requires its approver", () =>
+  tests.live("an approval is refused without a trace if no open rule requires its approver", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin
@@ -93,7 +93,7 @@ describe("an approval", () => {
         { limit: 1 }
       )
       expect(items[0]).toMatchObject({ actor: { subject: subjectOf(second) }, runId: plan.id })
-      // A rule names the team, and a suspended member leaves it.
+      // A rule requires the team, and a suspended member leaves the team.
       expect((yield* Effect.flip(teams.remove(context, yield* ownerScope, team.id))).code).toBe("failed_precondition")
       const scope = { workspaceId, acting: { subject: subjectOf(context) } }
       yield* (yield* Members).update(context, scope, subjectOf(second), { status: "suspended" })
@@ -103,14 +103,14 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by an author of the commit does not count if a rule says so", () =>
+  tests.live("an approval by an author of the commit does not count under a rule that excludes authors", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const second = yield* admin
       const { plan } = yield* planned("authors", pureModule)
       yield* ruled({ approvers: 1, commitAuthorCounts: false })
-      // The repository's own author belongs to no account.
+      // The repository's author has no account.
       expect((yield* standing(plan.id)).own).toEqual({ status: "counts" })
       const authors = (text: string | null) =>
         sql`UPDATE source_snapshots SET authors = ${text} WHERE id = ${plan.sourceSnapshotId ?? ""}`
@@ -124,7 +124,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by an automation member counts only for a rule that allows automation", () =>
+  tests.live("an automation member's approval counts only for a rule that allows automation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("robot", pureModule)
@@ -139,7 +139,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("counts for a rule that is added later, and rules apply only in their Project and environment", () =>
+  tests.live("an approval counts for rules added later, and rules apply only in their Project and environment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { plan } = yield* planned("late", pureModule)
@@ -155,7 +155,7 @@ describe("an approval", () => {
   )
 })
 
-tests.live("only owners change rules and teams, whatever credential the request uses", () =>
+tests.live("only owners change approval rules and teams, whatever credential the request uses", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const other = yield* admin

@@ -32,13 +32,13 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** The rule "somebody else approves", under which a plan is never approved by its authors. */
+/** The rule "somebody else approves": a plan's authors never approve the plan. */
 const someoneElse = ruled({ approvers: 1, planAuthorCounts: false })
 
 const scopeOf = (context: CommandContext) =>
   Effect.map(TestPlane, ({ workspaceId }) => ({ workspaceId, acting: { subject: subjectOf(context) } }))
 
-/** An admin that never signs in, made by one person, acting with a token that another one minted. */
+/** An admin automation created by one person, acting with a token issued by another person. */
 const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter: CommandContext = maker) {
   const scope = yield* scopeOf(maker)
   const { subject } = yield* (yield* AutomationMembers).create(maker, scope, { displayName: "ci", role: "admin" })
@@ -54,7 +54,10 @@ const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter:
   return context
 })
 
-/** The reason why an approval of this person does not count; `undefined` if it does. The page and the refusal agree. */
+/**
+ * The reason why this person's approval does not count, or `undefined` if it counts. The page and the refusal show the same
+ * reason.
+ */
 const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandContext) {
   const run = yield* (yield* Runs).read(planId)
   const { own } = yield* standing(run.id, approver)
@@ -68,14 +71,14 @@ const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleI
 })
 
 describe("the author of a plan cannot approve it under a rule that requires somebody else", () => {
-  tests.live("the person who creates the automation that starts a plan, or its token, is an author", () =>
+  tests.live("the creator of the automation that starts a plan, or of its token, is an author of the plan", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("automation", pureModule)
       yield* someoneElse
       const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
       const own = yield* automationOf(maker)
       const shared = yield* automationOf(maker, minter)
-      // An automation that an automation made: its people are those of its maker.
+      // An automation created by another automation: the people responsible for the second are also responsible for the first.
       const nested = yield* automationOf(own, owner)
       const rows: ReadonlyArray<
         readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
@@ -103,7 +106,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
     })
   )
 
-  tests.live("for every kind of plan", () =>
+  tests.live("every kind of plan records its authors", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -129,7 +132,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
         [
           "group",
           Effect.gen(function* () {
-            // Only a stale Capsule is planned by a group.
+            // Groups plan only stale Capsules.
             yield* newCommit(capsule.id)
             const { runGroup } = yield* capsules.planUpdate(robot, workspaceId, [capsule.id])
             const [run] = yield* eventually(
@@ -168,7 +171,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
     })
   )
 
-  tests.live("the person who turns on or last changes the auto-update that starts a plan is an author", () =>
+  tests.live("the person who turned on or last changed auto-update is an author of the plans it starts", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const capsules = yield* Capsules
@@ -206,7 +209,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
       expect(yield* problemOf(second.id, ann)).toBe(author)
       expect(yield* problemOf(second.id, bea)).toBe(author)
       expect(yield* problemOf(second.id, other)).toBeUndefined()
-      // Whoever turns it on again answers for it alone, with the people behind an automation.
+      // The person who turns it on again becomes solely responsible, with the people behind an automation.
       yield* set(robot, { enabled: false })
       yield* set(robot, { enabled: true, apply: true })
       const third = yield* followed
@@ -217,8 +220,8 @@ describe("the author of a plan cannot approve it under a rule that requires some
   )
 })
 
-describe("changes by an author between plan and approval", () => {
-  tests.live("do not make an automation that an author created, or gave a token, a second approver", () =>
+describe("Changes before approval", () => {
+  tests.live("an automation that an author created, or issued a token for, is no second approver", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("second", pureModule)
@@ -230,12 +233,12 @@ describe("changes by an author between plan and approval", () => {
       expect(yield* problemOf(plan.id, yield* automationOf(other, author))).toBe("author_automation")
       const robot = yield* automationOf(other)
       expect((yield* approve(robot, plan)).status).toBe("succeeded")
-      // What was behind the automation when it approved stays recorded.
+      // The people responsible for the automation at the time of its approval stay recorded.
       expect((yield* standing(plan.id)).state).toBe("approved")
     })
   )
 
-  tests.live("let current team members count, but never an automation of the author", () =>
+  tests.live("current team members can approve, but an author's automation never can", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const teams = yield* Teams
@@ -250,12 +253,13 @@ describe("changes by an author between plan and approval", () => {
       })
       expect(yield* problemOf(plan.id, context)).toBe("plan_author")
       expect(yield* problemOf(plan.id, robot)).toBe("author_automation")
-      // Another person who was added after the plan counts: teams are current, and the activity shows who added them.
+      // A person added to the team after the plan can approve: teams are read as they are now, and the activity shows who added
+      // whom.
       expect((yield* approve(second, plan)).status).toBe("succeeded")
     })
   )
 
-  tests.live("apply current rules and roles: the activity records an owner who lowers a rule", () =>
+  tests.live("current rules and roles apply to a plan, and the activity records an owner who relaxes a rule", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const rules = yield* ApprovalRules
@@ -272,7 +276,7 @@ describe("changes by an author between plan and approval", () => {
     })
   )
 
-  tests.live("without a rule one approval is enough, even an author's own", () =>
+  tests.live("without an approval rule one approval is enough, even an author's own", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("no-rule", pureModule)
       const maker = yield* admin

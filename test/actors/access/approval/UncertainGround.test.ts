@@ -24,7 +24,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** Keeps a state of an earlier apply, as a settlement or an agent does at any time. */
+/** Keeps a state of an earlier apply, as a settlement or an agent may do at any time. */
 const left = Effect.fnUntraced(function* (
   { capsule, apply }: { readonly capsule: { readonly id: CapsuleId }; readonly apply: { readonly id: RunId } },
   reason: LeftOverReason,
@@ -54,7 +54,7 @@ const left = Effect.fnUntraced(function* (
     .pipe(transaction(sql))
 })
 
-/** As after an apply that was interrupted while it created objects. */
+/** Simulates an apply that was interrupted while it created objects. */
 const interrupted = Effect.fnUntraced(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE runs SET status = 'failed',
@@ -67,38 +67,40 @@ const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: Re
   return yield* Effect.flip((yield* RunCommands).Approve(planRunId, { context, ...request }))
 })
 
-describe("a plan over uncertain ground", () => {
-  tests.live("begins with a diagnostic, and requires an approver who acknowledges its codes", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const runs = yield* Runs
-      const runCommands = yield* RunCommands
-      const { capsuleId, record } = yield* withLeftOver("left-over")
-      const plan = yield* replanned(capsuleId)
-      expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
-      expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
-      expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
+describe("Uncertain state", () => {
+  tests.live(
+    "a plan over uncertain state begins with a diagnostic, and requires its approver to acknowledge the codes",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const runs = yield* Runs
+        const runCommands = yield* RunCommands
+        const { capsuleId, record } = yield* withLeftOver("left-over")
+        const plan = yield* replanned(capsuleId)
+        expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
+        expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
+        expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
 
-      const refused = yield* refusal(plan.id)
-      expect(refused.code).toBe("failed_precondition")
-      expect(refused.message).toContain("--acknowledge left_over_state")
-      const waiting = yield* standing(plan.id)
-      expect(waiting.approvals).toEqual([])
-      expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
+        const refused = yield* refusal(plan.id)
+        expect(refused.code).toBe("failed_precondition")
+        expect(refused.message).toContain("--acknowledge left_over_state")
+        const waiting = yield* standing(plan.id)
+        expect(waiting.approvals).toEqual([])
+        expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
 
-      const leftOvers = (yield* leftOverCapsules(yield* SqlClient.SqlClient, workspaceId)).filter(
-        ({ id }) => id === capsuleId
-      )
-      expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
+        const leftOvers = (yield* leftOverCapsules(yield* SqlClient.SqlClient, workspaceId)).filter(
+          ({ id }) => id === capsuleId
+        )
+        expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
 
-      yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-      expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
-      const { value } = yield* runs.apply(context, plan.id, undefined)
-      expect((yield* settled(value.id)).status).toBe("succeeded")
-    })
+        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
+        expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
+        const { value } = yield* runs.apply(context, plan.id, undefined)
+        expect((yield* settled(value.id)).status).toBe("succeeded")
+      })
   )
 
-  tests.live("is an ordinary plan again once the state is adopted or discarded", () =>
+  tests.live("a plan needs no acknowledgement once the uncertain state is adopted or discarded", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -117,7 +119,7 @@ describe("a plan over uncertain ground", () => {
     })
   )
 
-  tests.live("is refused if the state arrives between the plan and its approval", () =>
+  tests.live("a plan's approval is refused if an uncertain state arrives after the plan", () =>
     Effect.gen(function* () {
       const capsule = yield* active("before-approval", pureModule)
       const plan = yield* replanned(capsule.capsule.id)
@@ -129,7 +131,7 @@ describe("a plan over uncertain ground", () => {
   )
 
   tests.live(
-    "is not applied if a state arrives between its approval and its apply, until somebody acknowledges that state too",
+    "an approved plan is not applied after an uncertain state arrives until somebody acknowledges that state",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -139,7 +141,7 @@ describe("a plan over uncertain ground", () => {
         yield* left(capsule, "unreadable", "first")
         const plan = yield* replanned(capsule.capsule.id)
         yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-        // Of the same kind, and another state all the same.
+        // A state of the same kind with different contents.
         yield* left(capsule, "unreadable", "second")
         expect((yield* applyRefused(plan.id)).message).toContain("--acknowledge left_over_state")
         const row = yield* (yield* RunLedger).find(plan.id)
@@ -152,7 +154,7 @@ describe("a plan over uncertain ground", () => {
       })
   )
 
-  tests.live("remains uncertain because of possibly created objects until a later apply succeeds", () =>
+  tests.live("a Capsule stays uncertain because of possibly created objects until a later apply succeeds", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -170,7 +172,7 @@ describe("a plan over uncertain ground", () => {
     })
   )
 
-  tests.live("is never approved by auto-update or with its group", () =>
+  tests.live("a plan over uncertain state is never approved by auto-update or with its group", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

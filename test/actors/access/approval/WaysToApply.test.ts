@@ -27,7 +27,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
-/** One person with a session and a token cannot get the plan applied; a second person can. */
+/** One person with both a session and a token cannot get the plan applied, but a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -46,15 +46,15 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   expect((yield* settled(value.id)).status).toBe("succeeded")
 })
 
-describe("every path to an apply needs the approvals that the rules require", () => {
-  tests.live("an install, by a person and by their token", () =>
+describe("Paths to apply", () => {
+  tests.live("an install needs the approvals its rules require, from a person or their token", () =>
     Effect.gen(function* () {
       yield* ruled()
       yield* needsTwo((yield* planned("install", pureModule)).plan)
     })
   )
 
-  tests.live("a plan, a plan that reverts drift, a rollback and a destroy plan", () =>
+  tests.live("plans, drift reverts, rollbacks and destroy plans all need the approvals their rules require", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -72,7 +72,7 @@ describe("every path to an apply needs the approvals that the rules require", ()
     })
   )
 
-  tests.live("a group, its waves, and the retry of a Capsule in the group", () =>
+  tests.live("a group, its waves and its retries all need the approvals their rules require", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -105,7 +105,7 @@ describe("every path to an apply needs the approvals that the rules require", ()
     })
   )
 
-  tests.live("an auto-update waits unless a rule allows automation", () =>
+  tests.live("an auto-update waits for approval unless a rule allows automation", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -132,7 +132,7 @@ describe("every path to an apply needs the approvals that the rules require", ()
       const taken = yield* followed("two", "applied")
       const apply = yield* settled(taken?.runId ?? plan.id)
       expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
-      // When automation is named alongside a person, it counts as one of two.
+      // If the rule requires automation and a person, the automation counts as one of two approvers.
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
       const half = yield* followed("three", "approval")
       expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([
@@ -146,7 +146,7 @@ describe("every path to an apply needs the approvals that the rules require", ()
 })
 
 // No other code creates an apply or uses a plan, including the operator's commands.
-tests.live("only one function creates an apply", () =>
+tests.live("only one function in the code creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>
       readdirSync(room, { recursive: true, encoding: "utf8" }).flatMap((name) =>

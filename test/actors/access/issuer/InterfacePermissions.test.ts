@@ -31,7 +31,7 @@ test("a Capsule's application receives its declared Interfaces and the Capsule's
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the current operator policy limits them, even after their delivery", () => {
+test("the operator's current policy limits Interface permissions even after their delivery", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

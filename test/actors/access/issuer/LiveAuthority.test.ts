@@ -20,9 +20,9 @@ const owner = {
   activationDigest: activationDigest(authority)
 }
 
-test("a Capsule's client acts under its Capsule's exact activation", () => {
+test("a Capsule's client acts under the exact activation of its Capsule", () => {
   expect(capsuleDenial(owner, authority)).toBeUndefined()
-  // The configuration's digest covers what is compiled.
+  // The configuration's digest covers the compiled configuration.
   expect(capsuleDenial(owner, { ...authority, config: "[]" })).toBeUndefined()
 })
 
@@ -36,13 +36,13 @@ const stale: ReadonlyArray<Partial<CapsuleAuthority>> = [
 ]
 
 test.each(stale.map((different) => [JSON.stringify(different), different] as const))(
-  "after %s it waits for the next apply",
+  "after %s a Capsule's client waits for the next apply",
   (_shown, different) => {
     expect(capsuleDenial(owner, { ...authority, ...different })).toEqual({ reason: "capsule_stale", lasting: false })
   }
 )
 
-test("a client that has never been activated also waits", () => {
+test("a client that was never activated waits for an apply", () => {
   expect(capsuleDenial({ ...owner, activationDigest: undefined }, authority)?.reason).toBe("capsule_stale")
 })
 

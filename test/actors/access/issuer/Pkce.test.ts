@@ -5,7 +5,7 @@ import { isChallenge, verifierMatches } from "../../../../actors/access/issuer/A
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-test("a verifier matches the challenge derived from it", () => {
+test("a PKCE verifier matches the challenge derived from it", () => {
   expect(isChallenge(challenge)).toBe(true)
   expect(verifierMatches(verifier, challenge)).toBe(true)
 })

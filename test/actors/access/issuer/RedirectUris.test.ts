@@ -11,7 +11,7 @@ test.each([
   expect([redirectUriFault(uri, "web"), redirectUriFault(uri, "native")]).toEqual([undefined, undefined])
 })
 
-test("a custom scheme is for native clients", () => {
+test("only native clients may redirect to a custom scheme", () => {
   expect(redirectUriFault("com.example.app:/callback", "native")).toBeUndefined()
   expect(redirectUriFault("com.example.app:/callback", "web")).toContain("only native clients")
 })
@@ -39,7 +39,7 @@ test.each([
   expect(redirectUriFault(uri, "native")).toContain(fault)
 })
 
-test("an address is compared character by character", () => {
+test("a redirect address is compared character by character", () => {
   const registered = ["https://app.example.com/callback"]
   for (const type of ["web", "native"] as const) {
     expect(isRegisteredRedirect("https://app.example.com/callback", registered, type)).toBe(true)
@@ -72,7 +72,7 @@ test("a native client's loopback address may vary only in its port", () => {
     expect([given, isRegisteredRedirect(given, registered, "native")]).toEqual([given, false])
 })
 
-test("an address on localhost without a port leaves the port to the development server", () => {
+test("a localhost address registered without a port accepts any development server port", () => {
   for (const type of ["web", "native"] as const) {
     const open = ["http://localhost/callback"]
     for (const given of [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { isSubset, parseScopes } from "../../../../actors/access/issuer/Scopes.ts"
 
-test("a list contains its distinct scopes, in order", () => {
+test("a scope list contains its distinct scopes in order", () => {
   expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
   expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
   expect(parseScopes("")).toEqual([])
@@ -12,7 +12,7 @@ test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f
   expect(parseScopes(text)).toBeUndefined()
 })
 
-test("a subset contains only scopes from the whole", () => {
+test("a scope subset contains only scopes of the whole", () => {
   expect(isSubset([], [])).toBe(true)
   expect(isSubset(["read"], ["write", "read"])).toBe(true)
   expect(isSubset(["read", "write"], ["read"])).toBe(false)

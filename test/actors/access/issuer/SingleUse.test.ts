@@ -67,7 +67,7 @@ const newCode = Effect.gen(function* () {
   return { clientId, code, redirectUri, verifier: undefined }
 })
 
-tests.live("a code is redeemed once, and its second use is distinguished from an unknown code", () =>
+tests.live("an authorization code can be redeemed once, and its second use is distinguished from an unknown code", () =>
   Effect.gen(function* () {
     const codes = yield* AuthorizationCodes
     const presented = yield* newCode
@@ -80,7 +80,7 @@ tests.live("a code is redeemed once, and its second use is distinguished from an
   })
 )
 
-tests.live("an expired code is refused", () =>
+tests.live("an expired authorization code is refused", () =>
   Effect.gen(function* () {
     const presented = yield* newCode
     yield* expire("oidc_codes")
@@ -88,7 +88,7 @@ tests.live("an expired code is refused", () =>
   })
 )
 
-tests.live("a refresh token is used once, and only by its client", () =>
+tests.live("a refresh token can be used once, and only by its client", () =>
   Effect.gen(function* () {
     const tokens = yield* RefreshTokens
     const grant = yield* newGrant
@@ -104,7 +104,7 @@ tests.live("a refresh token is used once, and only by its client", () =>
   })
 )
 
-tests.live("an expired refresh token is unknown", () =>
+tests.live("an expired refresh token is treated as unknown", () =>
   Effect.gen(function* () {
     const tokens = yield* RefreshTokens
     const token = yield* tokens.begin(yield* newGrant)
@@ -124,7 +124,7 @@ const newDevice = Effect.gen(function* () {
   return { deviceCode, userCode, id: (yield* devices.waiting(userCode))?.id ?? "" }
 })
 
-tests.live("a device request is settled once and yields its tokens once", () =>
+tests.live("a device request can be settled once and yields its tokens once", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice
@@ -139,7 +139,7 @@ tests.live("a device request is settled once and yields its tokens once", () =>
   })
 )
 
-tests.live("an expired device request is not shown, cannot be settled, and yields nothing", () =>
+tests.live("an expired device request is not shown, cannot be settled, and yields no tokens", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

@@ -36,13 +36,13 @@ it.effect("a deleted account can do nothing, belongs to no Workspace, and frees 
     expect(row).toEqual({ email: `${bob.subject}@deleted.invalid`, display_name: null, status: "deleted" })
     expect((yield* users.list).map(({ subject }) => subject)).toEqual([ada.subject])
     expect((yield* Effect.flip(removal.remove(serviceContext, bob.subject))).code).toBe("not_found")
-    // A new account with that address belongs to a different person.
+    // A new account with the same address belongs to a different person.
     const again = yield* newPerson("bob")
     expect(again.subject).not.toBe(bob.subject)
   }).pipe(fresh)
 )
 
-it.effect("the last owner of a Workspace cannot be deleted until somebody else owns it", () =>
+it.effect("the last owner of a Workspace cannot be deleted until the Workspace has another owner", () =>
   Effect.gen(function* () {
     const removal = yield* AccountRemoval
     const users = yield* Users

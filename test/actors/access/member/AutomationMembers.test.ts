@@ -45,45 +45,47 @@ const remove = (workspaceId: WorkspaceId, acting: string, subject: string) =>
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
-it.effect("owners and admins create automations with a role up to their own, and nobody creates an owner", () =>
-  Effect.gen(function* () {
-    const { admin, id, member, owner } = yield* team
-    expect(yield* make(id, owner)).toMatchObject({
-      kind: "automation",
-      displayName: "deploy",
-      role: "member",
-      status: "active"
-    })
-    const codes = yield* Effect.forEach(
-      [
-        make(id, admin, "admin"),
-        make(id, owner, "admin"),
-        make(id, owner, "owner"),
-        make(id, admin, "owner"),
-        make(id, member, "viewer")
-      ],
-      code
-    )
-    expect(codes).toEqual(["ok", "ok", "failed_precondition", "failed_precondition", "permission_denied"])
-    const listed = yield* Effect.flatMap(Members, (members) =>
-      members.list(id, owner, { limit: 10, cursor: undefined })
-    )
-    const automations = listed.items.filter(({ kind }) => kind === "automation")
-    expect(automations.map(({ displayName, email, role }) => `${displayName} ${email} ${role}`).toSorted()).toEqual([
-      "deploy undefined admin",
-      "deploy undefined admin",
-      "deploy undefined member"
-    ])
-    const history = yield* Effect.flatMap(Audit, (audit) =>
-      audit.list(id, owner, { action: "automation.create" }, { limit: 10, cursor: undefined })
-    )
-    expect(history.items.map(({ actor, data }) => `${actor.subject} ${data["role"]}`).toSorted()).toEqual(
-      [`${owner} member`, `${owner} admin`, `${admin} admin`].toSorted()
-    )
-  }).pipe(fresh)
+it.effect(
+  "owners and admins create automations with roles up to their own, and nobody creates an automation owner",
+  () =>
+    Effect.gen(function* () {
+      const { admin, id, member, owner } = yield* team
+      expect(yield* make(id, owner)).toMatchObject({
+        kind: "automation",
+        displayName: "deploy",
+        role: "member",
+        status: "active"
+      })
+      const codes = yield* Effect.forEach(
+        [
+          make(id, admin, "admin"),
+          make(id, owner, "admin"),
+          make(id, owner, "owner"),
+          make(id, admin, "owner"),
+          make(id, member, "viewer")
+        ],
+        code
+      )
+      expect(codes).toEqual(["ok", "ok", "failed_precondition", "failed_precondition", "permission_denied"])
+      const listed = yield* Effect.flatMap(Members, (members) =>
+        members.list(id, owner, { limit: 10, cursor: undefined })
+      )
+      const automations = listed.items.filter(({ kind }) => kind === "automation")
+      expect(automations.map(({ displayName, email, role }) => `${displayName} ${email} ${role}`).toSorted()).toEqual([
+        "deploy undefined admin",
+        "deploy undefined admin",
+        "deploy undefined member"
+      ])
+      const history = yield* Effect.flatMap(Audit, (audit) =>
+        audit.list(id, owner, { action: "automation.create" }, { limit: 10, cursor: undefined })
+      )
+      expect(history.items.map(({ actor, data }) => `${actor.subject} ${data["role"]}`).toSorted()).toEqual(
+        [`${owner} member`, `${owner} admin`, `${admin} admin`].toSorted()
+      )
+    }).pipe(fresh)
 )
 
-it.effect("an automation is renamed, suspended and removed by owners and admins; it never becomes an owner", () =>
+it.effect("owners and admins rename, suspend and remove an automation, which never becomes an owner", () =>
   Effect.gen(function* () {
     const { admin, id, member, owner } = yield* team
     const { subject } = yield* make(id, owner, "admin")
@@ -93,7 +95,7 @@ it.effect("an automation is renamed, suspended and removed by owners and admins;
     expect(yield* code(update(id, owner, subject, { role: "owner" }))).toBe("failed_precondition")
     const handOver = Effect.flatMap(Members, (members) => members.handOver(as(owner), scopeOf(id, owner), subject))
     expect(yield* code(handOver)).toBe("failed_precondition")
-    // Only people can leave: an automation that left could never be let back in.
+    // Only people can leave: nothing could readmit an automation that left.
     expect((yield* update(id, owner, subject, { role: "viewer" })).role).toBe("viewer")
     expect(yield* code(remove(id, subject, subject))).toBe("permission_denied")
     expect((yield* update(id, admin, subject, { status: "suspended" })).status).toBe("suspended")
@@ -103,7 +105,7 @@ it.effect("an automation is renamed, suspended and removed by owners and admins;
   }).pipe(fresh)
 )
 
-it.effect("removing an automation revokes its tokens; removing a person does not", () =>
+it.effect("removing an automation revokes its tokens, but removing a person does not", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const tokens = yield* AccessTokens
@@ -122,7 +124,7 @@ it.effect("removing an automation revokes its tokens; removing a person does not
   }).pipe(fresh)
 )
 
-it.effect("no sign-in method gives access to an automation, not even one stored in the database", () =>
+it.effect("no sign-in method gives access to an automation, even if one is stored in the database", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient
@@ -139,7 +141,7 @@ it.effect("no sign-in method gives access to an automation, not even one stored 
     expect(Option.isNone(yield* users.findByEmail(email))).toBe(true)
     expect(yield* code(users.setPassword(serviceContext, subject, hash))).toBe("not_found")
     expect(yield* code(Effect.flatMap(SetupLinks, (links) => links.issueReset(subject)))).toBe("not_found")
-    // An address contains an @ and a subject does not, so no account can take an automation's place.
+    // An address contains an @ and a subject does not, so no account can replace an automation.
     expect(yield* code(users.create(serviceContext, { email: subject, isOperator: false }))).toBe("invalid_request")
 
     yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: "2026-01-01T00:00:00.000Z" })}`
@@ -155,7 +157,7 @@ it.effect("no sign-in method gives access to an automation, not even one stored 
     const planted = yield* sessions.open({ subject, method: "passkey" })
     expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 
-    // Nor can anybody invite an automation elsewhere.
+    // An automation cannot be invited to another Workspace either.
     const elsewhere = yield* newWorkspace(owner, { handle: "other" })
     const invited = Effect.flatMap(Invitations, (invitations) =>
       invitations.create(as(owner), scopeOf(elsewhere.id, owner), { subject })

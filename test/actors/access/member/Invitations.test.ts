@@ -15,7 +15,7 @@ import { accept, code, fresh, invite, roleOf, setting } from "./support/InvitedW
 
 const at = "1970-01-01T00:00:00.000Z"
 
-it.effect("an open link makes one person a member, once, and using it again changes nothing", () =>
+it.effect("an open link makes one person a member, and repeating the request changes nothing", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { invitation, member, secret } = yield* invite(of, of.admin, {})
@@ -50,7 +50,7 @@ it.effect("lists show an invitation as pending until it expires", () =>
   }).pipe(fresh)
 )
 
-it.effect("the secret is stored as a digest only", () =>
+it.effect("an invitation's secret is stored only as a digest", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const sql = yield* SqlClient.SqlClient
@@ -61,7 +61,7 @@ it.effect("the secret is stored as a digest only", () =>
   }).pipe(fresh)
 )
 
-it.effect("an open link grants at most member, and only owners invite owners", () =>
+it.effect("an open link grants the member role at most, and only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -96,7 +96,7 @@ it.effect("an open link grants at most member, and only owners invite owners", (
   }).pipe(fresh)
 )
 
-it.effect("an address with an account gets the same response as an address without an account", () =>
+it.effect("inviting an address with an account gets the same response as inviting one without an account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
@@ -109,13 +109,13 @@ it.effect("an address with an account gets the same response as an address witho
     const strip = (text: string) => text.replace(/(?:usr|inv)_[a-z0-9]+/g, "id").replace(/ann|nobody/g, "x")
     const shape = ({ invitation, member }: typeof known) => strip(JSON.stringify({ invitation, member }))
     expect(shape(known)).toBe(shape(unknown))
-    // Neither the account's subject nor its name is revealed.
+    // The response reveals neither the account's subject nor its name.
     expect(JSON.stringify([known, listed])).not.toContain(of.ann)
     expect(known.member?.displayName).toBeUndefined()
   }).pipe(fresh)
 )
 
-it.effect("an invitation to an address can only be accepted by an account that has verified that address", () =>
+it.effect("only an account that verified an address can accept an invitation to it", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -136,7 +136,7 @@ it.effect("an invitation to an address can only be accepted by an account that h
   }).pipe(fresh)
 )
 
-it.effect("only the invited account may accept, and the inviter cannot see it", () =>
+it.effect("only the invited account can accept an invitation, and the inviter does not see that account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { member, secret } = yield* invite(of, of.owner, { subject: of.bob })
@@ -149,7 +149,7 @@ it.effect("only the invited account may accept, and the inviter cannot see it", 
   }).pipe(fresh)
 )
 
-it.effect("an invitation grants nothing after its inviter has been demoted, removed or locked", () =>
+it.effect("an invitation grants nothing after its inviter is demoted, removed or locked", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -177,7 +177,7 @@ it.effect("an invitation grants nothing after its inviter has been demoted, remo
   }).pipe(fresh)
 )
 
-it.effect("it becomes invalid when it expires, is withdrawn or declined, and after a restore", () =>
+it.effect("an invitation becomes invalid when it expires, is withdrawn or declined, or a backup is restored", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -216,7 +216,7 @@ it.effect("it becomes invalid when it expires, is withdrawn or declined, and aft
   }).pipe(fresh)
 )
 
-it.effect("if two people accept at once, one wins; a simultaneous withdrawal leaves a single outcome", () =>
+it.effect("when acceptances and withdrawals of an invitation race, exactly one wins", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -258,7 +258,7 @@ it.effect("an old link does not undo a removal, and an existing member does not 
   }).pipe(fresh)
 )
 
-it.effect("inviting somebody again invalidates the earlier link, and inviting an active member is refused", () =>
+it.effect("inviting a person again invalidates the earlier link, and inviting an active member is refused", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -279,7 +279,7 @@ it.effect("inviting somebody again invalidates the earlier link, and inviting an
   }).pipe(fresh)
 )
 
-it.effect("an invited person's placeholder subject can only withdraw the invitation", () =>
+it.effect("an invited person's placeholder subject is accepted only for withdrawing the invitation", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -297,7 +297,7 @@ it.effect("an invited person's placeholder subject can only withdraw the invitat
   }).pipe(fresh)
 )
 
-it.effect("an archived Workspace sends and accepts no invitations", () =>
+it.effect("an archived Workspace neither sends nor accepts invitations", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const workspaces = yield* Workspaces

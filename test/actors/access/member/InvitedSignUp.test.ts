@@ -11,7 +11,7 @@ import { fresh, setting, invite, accept, code, roleOf } from "./support/InvitedW
 
 const password = Redacted.make("a password of somebody new")
 
-it.effect("an open link creates one account with an unverified address, which becomes a member at once", () =>
+it.effect("an open link creates one account with an unverified address and makes it a member at once", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -32,7 +32,7 @@ it.effect("an open link creates one account with an unverified address, which be
   }).pipe(fresh)
 )
 
-it.effect("a link to an unverified address creates no account; the operator's link does, with that address", () =>
+it.effect("an invitation to an unverified address creates no account, but the operator's link does", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -41,7 +41,7 @@ it.effect("a link to an unverified address creates no account; the operator's li
     const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
     const party = { id: "localhost", origin: "http://localhost", name: "svc" }
     expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
-    // Otherwise a passkey would be created for nothing.
+    // Otherwise the browser would create a passkey that svc then refuses.
     expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
     const scope = { workspaceId: of.id, acting: "operator" as const }
     const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
@@ -54,26 +54,22 @@ it.effect("a link to an unverified address creates no account; the operator's li
   }).pipe(fresh)
 )
 
-it.effect(
-  "the operator can invite somebody to the server without inviting them to a Workspace; an expired invitation creates no account",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* setting
-      const users = yield* Users
-      const members = yield* Members
-      const signUp = yield* InvitedSignUp
-      const invitations = yield* Invitations
-      const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
-      expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
-      const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
-      expect(yield* roleOf(of, subject)).toBeNull()
-      const person = { acting: { subject: of.owner } }
-      expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
-      const { secret } = yield* invite(of, of.admin, {})
-      yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
-      expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe(
-        "failed_precondition"
-      )
-      expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
-    }).pipe(fresh)
+it.effect("the operator can invite a person to the server only, and an expired invitation creates no account", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const members = yield* Members
+    const signUp = yield* InvitedSignUp
+    const invitations = yield* Invitations
+    const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
+    expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
+    const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
+    expect(yield* roleOf(of, subject)).toBeNull()
+    const person = { acting: { subject: of.owner } }
+    expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
+    const { secret } = yield* invite(of, of.admin, {})
+    yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
+    expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe("failed_precondition")
+    expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
+  }).pipe(fresh)
 )

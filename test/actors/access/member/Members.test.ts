@@ -13,7 +13,7 @@ import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-/** A Workspace with one person of each role, and an outsider. */
+/** A Workspace with one person for each role, and a person outside it. */
 const team = Effect.gen(function* () {
   const owner = (yield* newPerson("owner")).subject
   const { id } = yield* newWorkspace(owner, { handle: "acme" })
@@ -48,7 +48,7 @@ const handOver = (of: Team, acting: string, to: string) =>
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
-it.effect("lower roles and outsiders can change nothing", () =>
+it.effect("members with lower roles and people outside the Workspace can change nothing", () =>
   Effect.gen(function* () {
     const of = yield* team
     for (const acting of [of.member, of.viewer, of.outsider]) {
@@ -67,7 +67,7 @@ it.effect("only owners can change roles or modify an owner's membership", () =>
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Setting the current role changes nothing, so nothing is refused.
+    // Setting the current role changes nothing, so svc does not refuse it.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
@@ -90,7 +90,7 @@ it.effect("the last owner cannot be demoted, suspended or removed", () =>
   }).pipe(fresh)
 )
 
-it.effect("two owners leaving at the same moment cannot both succeed", () =>
+it.effect("two owners who leave at the same moment cannot both succeed", () =>
   Effect.gen(function* () {
     const of = yield* team
     yield* update(of, of.owner, of.admin, { role: "owner" })
@@ -101,7 +101,7 @@ it.effect("two owners leaving at the same moment cannot both succeed", () =>
   }).pipe(fresh)
 )
 
-it.effect("removal suspends at once: it revokes the role and stops the member's running requests", () =>
+it.effect("removing a member immediately revokes the role and stops the member's running requests", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -112,13 +112,13 @@ it.effect("removal suspends at once: it revokes the role and stops the member's 
     expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
       { status: "suspended" }
     ])
-    // Invited again, with the new role.
+    // The person is invited again with the new role.
     yield* joinWorkspace(of.owner, of.id, of.admin, "viewer")
     expect(Option.getOrNull(yield* memberships.role(of.admin, of.id))).toBe("viewer")
   }).pipe(fresh)
 )
 
-it.effect("a role counts only while membership and account are active, and only in its own Workspace", () =>
+it.effect("a role counts only in its own Workspace, while both the membership and the account are active", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -133,7 +133,7 @@ it.effect("a role counts only while membership and account are active, and only 
   }).pipe(fresh)
 )
 
-it.effect("an empty change, a change of status to invited and an unknown member are refused", () =>
+it.effect("a membership change is refused if it is empty, sets the status to invited, or the member is unknown", () =>
   Effect.gen(function* () {
     const of = yield* team
     expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
@@ -143,7 +143,7 @@ it.effect("an empty change, a change of status to invited and an unknown member 
   }).pipe(fresh)
 )
 
-it.effect("members are listed oldest first, including suspended ones, and the history records each change", () =>
+it.effect("members are listed oldest first, including suspended members, and the history records each change", () =>
   Effect.gen(function* () {
     const of = yield* team
     const members = yield* Members
@@ -160,7 +160,7 @@ it.effect("members are listed oldest first, including suspended ones, and the hi
   }).pipe(fresh)
 )
 
-it.effect("anybody can leave, and only those who left can come back, by a new invitation", () =>
+it.effect("anybody can leave a Workspace, and only people who left can return by a new invitation", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -172,36 +172,34 @@ it.effect("anybody can leave, and only those who left can come back, by a new in
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
     yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
     expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
-    // A suspension by somebody else can be undone: the person had accepted, and did not leave.
+    // Only a suspension by somebody else can be undone: this person had accepted and did not leave.
     yield* remove(of, of.owner, of.viewer)
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
   }).pipe(fresh)
 )
 
-it.effect(
-  "only an owner can hand over ownership, only to an active member, and the hand-over takes effect at once",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* team
-      const users = yield* Users
-      expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
-      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
-      expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
-      yield* remove(of, of.owner, of.viewer)
-      expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
-      yield* users.setStatus(serviceContext, of.admin, "disabled")
-      expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
-      expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
-        owner: { subject: of.member, role: "owner" },
-        previousOwner: { subject: of.owner, role: "admin" }
-      })
-      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
-      expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
-      expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
-    }).pipe(fresh)
+it.effect("only an owner can hand over ownership, only to an active member, and the change is immediate", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const users = yield* Users
+    expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
+    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
+    expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
+    yield* remove(of, of.owner, of.viewer)
+    expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
+    yield* users.setStatus(serviceContext, of.admin, "disabled")
+    expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
+    expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
+      owner: { subject: of.member, role: "owner" },
+      previousOwner: { subject: of.owner, role: "admin" }
+    })
+    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
+    expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
+    expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
+  }).pipe(fresh)
 )
 
-it.effect("a hand-over while the new owner is leaving still leaves the Workspace with an owner", () =>
+it.effect("handing over ownership while the new owner leaves never leaves the Workspace without an owner", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships

@@ -212,14 +212,14 @@ const cases: ReadonlyArray<
   ]
 ]
 
-describe("the effect of a sign-in on a membership", () => {
+describe("Sign-in effects", () => {
   for (const [name, rules, claims, membership, changes] of cases) {
     test(name, () => {
       expect(provisioningDecision(rules, claims, [membership]).changes).toEqual(changes)
     })
   }
 
-  test("each Workspace is decided separately", () => {
+  test("provisioning decides each Workspace separately", () => {
     const rules: ReadonlyArray<ProvisioningRule> = [
       { groups: ["platform"], workspaces: [...inAcme("admin"), { workspaceId: other, role: "viewer" }] }
     ]
@@ -231,14 +231,14 @@ describe("the effect of a sign-in on a membership", () => {
   })
 })
 
-test("a matching rule creates an account, even without its Workspaces", () => {
+test("a matching provisioning rule creates an account even if its Workspaces do not exist", () => {
   const alone: ProvisioningRule = { emailDomains: ["acme.example"] }
   expect(provisioningDecision([alone], proven([], "ann@acme.example"), []).admitted).toBe(true)
   expect(provisioningDecision([alone], proven([], "ann@evil.example"), []).admitted).toBe(false)
   expect(provisioningDecision([], proven(["platform"], "ann@acme.example"), []).admitted).toBe(false)
 })
 
-test("rules contain people, each Workspace once, and only claims that the provider can verify", () => {
+test("provisioning rules contain people, each Workspace once, and only claims the provider can verify", () => {
   const twice: ProvisioningRule = { groups: ["a"], workspaces: [...inAcme("viewer"), ...inAcme("admin")] }
   expect(ruleFaults([staff, {}, twice]).map(({ path }) => path)).toEqual(["/1", "/2/workspaces"])
   expect(rulesContradiction([everybody], "email_verified")).toContain("SVC_UPSTREAM_OIDC_TRUST=single_tenant")

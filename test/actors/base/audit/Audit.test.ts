@@ -26,7 +26,7 @@ const entry = (letter: string, id: string, capsuleId?: CapsuleId) => ({
   requestId: "req_1"
 })
 
-it.live("keeps exactly the events of committed transactions", () =>
+it.live("the audit log keeps exactly the events of committed transactions", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -43,7 +43,7 @@ it.live("keeps exactly the events of committed transactions", () =>
   })
 )
 
-it.live("lists events of the same moment in the order of their creation", () =>
+it.live("the audit log lists events of the same moment in the order of their creation", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -58,7 +58,7 @@ it.live("lists events of the same moment in the order of their creation", () =>
   })
 )
 
-it.live("pages through a Workspace's own history, newest first, by filter", () =>
+it.live("the audit log pages through a Workspace's own history, newest first, by filter", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     for (let n = 0; n < 7; n++)
@@ -95,7 +95,7 @@ it.live("pages through a Workspace's own history, newest first, by filter", () =
   })
 )
 
-it.live("filters by person, Run and time; a window ends at the start of the next window", () =>
+it.live("the audit log filters by person, Run and time, and a time window ends where the next one starts", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -126,7 +126,7 @@ it.live("filters by person, Run and time; a window ends at the start of the next
   })
 )
 
-test("a filter treats a time in whole seconds as the same moment with milliseconds, and accepts no other form", () => {
+test("an audit filter treats whole seconds and milliseconds as the same moment, and accepts no other form", () => {
   const decode = Schema.decodeUnknownExit(AskedTime)
   expect(decode("2026-01-31T09:30:00Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.000Z"))
   expect(decode("2026-01-31T09:30:00.120Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.120Z"))

@@ -43,7 +43,7 @@ const kept = (days: number | undefined) =>
     Layer.provideMerge(testFoundation)
   )
 
-/** Sets the clock back: sleeping fibers wake only after the test's start time, so returning to it costs nothing. */
+/** Sets the clock back: sleeping fibers wake only after the test's start time, so returning to the present wakes none of them. */
 const daysAgo = (days: number) => TestClock.setTime(-Duration.toMillis(Duration.days(days)))
 const now = TestClock.setTime(0)
 
@@ -68,7 +68,7 @@ it.effect("audit events are kept forever unless the operator configures otherwis
 )
 
 it.effect(
-  "older events are removed from the start of their chain, in recorded steps, and the rest still verifies",
+  "retention removes audit events from the start of their chain in recorded steps, and the rest still verifies",
   () =>
     Effect.gen(function* () {
       const removal = yield* AuditRemoval
@@ -113,14 +113,14 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // Removing one more event is not covered by retention.
+      // Retention does not permit removing one more event.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent event keeps all later events, whatever their timestamps", () =>
+it.effect("a recent audit event keeps all later events, whatever their timestamps", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* daysAgo(41)
@@ -137,42 +137,39 @@ it.effect("a recent event keeps all later events, whatever their timestamps", ()
   }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect(
-  "a process that dies between any two steps leaves a chain that verifies, and nothing is removed twice",
-  () => {
-    /** Number of kill points that are passed before the process dies. */
-    let survived = 0
-    const passed = new Set<KillPointName>()
-    const mortal = Layer.succeed(KillPoint, (name) =>
-      Effect.suspend(() => {
-        passed.add(name)
-        survived -= 1
-        return survived < 0 ? Effect.die("killed") : Effect.void
-      })
-    )
-    return Effect.gen(function* () {
-      yield* daysAgo(40)
-      yield* many("old", 450)
-      const head = yield* headNow
-      yield* now
-      const removal = yield* AuditRemoval
-      let deaths = 0
-      for (let isDone = false; !isDone; ) {
-        survived = deaths % 3
-        const exit = yield* Effect.exit(patiently(removal.removeAll))
-        isDone = Exit.isSuccess(exit)
-        if (Exit.isFailure(exit)) {
-          expect(Cause.squash(exit.cause)).toBe("killed")
-          deaths += 1
-        }
-        expect((yield* verify(head)).faults).toEqual([])
-        expect(deaths).toBeLessThan(50)
+it.effect("an audit removal killed between any two steps leaves a valid chain, and removes nothing twice", () => {
+  /** Number of kill points the process passes before it dies. */
+  let survived = 0
+  const passed = new Set<KillPointName>()
+  const mortal = Layer.succeed(KillPoint, (name) =>
+    Effect.suspend(() => {
+      passed.add(name)
+      survived -= 1
+      return survived < 0 ? Effect.die("killed") : Effect.void
+    })
+  )
+  return Effect.gen(function* () {
+    yield* daysAgo(40)
+    yield* many("old", 450)
+    const head = yield* headNow
+    yield* now
+    const removal = yield* AuditRemoval
+    let deaths = 0
+    for (let isDone = false; !isDone; ) {
+      survived = deaths % 3
+      const exit = yield* Effect.exit(patiently(removal.removeAll))
+      isDone = Exit.isSuccess(exit)
+      if (Exit.isFailure(exit)) {
+        expect(Cause.squash(exit.cause)).toBe("killed")
+        deaths += 1
       }
-      expect(deaths).toBeGreaterThan(3)
-      expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
-      const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
-      const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
-      expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
-    }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
-  }
-)
+      expect((yield* verify(head)).faults).toEqual([])
+      expect(deaths).toBeLessThan(50)
+    }
+    expect(deaths).toBeGreaterThan(3)
+    expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
+    const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
+    const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
+    expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
+  }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
+})

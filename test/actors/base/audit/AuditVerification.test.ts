@@ -42,7 +42,7 @@ const head = Effect.flatMap(AuditKeys, (key) => headOf(key, undefined, undefined
 const compare = (kept: Effect.Success<typeof head>) =>
   Effect.flatMap(AuditKeys, (key) => verifyAudit(key, { head: kept, installationId: undefined }))
 
-/** The first broken positions. */
+/** The first broken position in each chain. */
 const places = Effect.map(verify, ({ faults }) => faults.map(({ position, workspaceId }) => [workspaceId, position]))
 
 const fresh = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<typeof testFoundation>>) =>
@@ -115,7 +115,7 @@ fresh(
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
       VALUES (${inserted}, ${workspace}, 'user', 'a', 't', 'x', '{}', '2026-01-01T00:00:00.000Z')`
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
-    // A restart does not create one either.
+    // A restart does not create a chain either.
     yield* Effect.flatMap(AuditKeys, beginChains)
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
     yield* sql`DELETE FROM audit_events WHERE id = ${inserted}`
@@ -155,7 +155,7 @@ fresh(
     const kept = yield* head
     yield* audit.append(entry("a9"))
     expect((yield* compare(kept)).faults).toEqual([])
-    // An older copy of the database, restored.
+    // Restores an older copy of the database.
     yield* sql`DELETE FROM audit_events`
     yield* sql`DELETE FROM audit_chains`
     for (const event of events) yield* sql`INSERT INTO audit_events ${sql.insert(event)}`
@@ -164,7 +164,7 @@ fresh(
     expect((yield* compare(kept)).faults).toMatchObject([
       { workspaceId: workspace, position: 8, message: expect.stringContaining("ends at position 7") }
     ])
-    // From here on, a different history is written.
+    // From here on, the restored database writes a different history.
     yield* audit.append(entry("another a8"))
     expect((yield* verify).faults).toEqual([])
     expect((yield* compare(kept)).faults).toMatchObject([
@@ -193,7 +193,7 @@ fresh(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const key = yield* AuditKeys
-    // If written in the same millisecond, they would be ordered by id.
+    // Events written in the same millisecond would be ordered by id.
     yield* sql`UPDATE audit_events SET position = NULL, mac = NULL,
       created_at = '2026-01-01T00:00:00.00' || substr(target_id, 2, 1) || 'Z'`
     yield* sql`DELETE FROM audit_chains`
@@ -214,7 +214,7 @@ fresh(
     expect(rows.map(({ target_id }) => target_id)).toEqual(["a7", "a1", "a2", "a3", "a4", "a5", "a6"])
     const begun = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE action = 'audit_chain.begin'`
     expect(begun.map(({ data, position }) => [JSON.parse(data), position])).toEqual([[{ events: 12 }, 3]])
-    // Nothing is left to do.
+    // Verification is complete, with nothing left to do.
     yield* beginChains(key)
     expect((yield* verify).chains[0]?.position).toBe(3)
   })
@@ -237,7 +237,7 @@ fresh(
   })
 )
 
-it.live("the format of links and seals must not change: stored digests depend on it", () =>
+it.live("the format of audit links and seals never changes, because stored digests depend on it", () =>
   Effect.sync(() => {
     const scope: AuditScope = workspace
     const event = {

@@ -27,7 +27,7 @@ const slowChecksum = (text: string) => {
   return digits
 }
 
-it.live("a new secret has its prefix, 30 characters and the checksum of both", () =>
+it.live("a new secret consists of its prefix, 30 characters and a checksum of both", () =>
   Effect.gen(function* () {
     const seen = new Set<string>()
     for (let n = 0; n < 300; n++) {
@@ -38,12 +38,12 @@ it.live("a new secret has its prefix, 30 characters and the checksum of both", (
       seen.add(token)
     }
     expect(seen.size).toBe(300)
-    // Every character of the alphabet occurs: sampling lost none.
+    // Every character of the alphabet occurs, so sampling lost none.
     expect(new Set([...seen].flatMap((token) => token.slice(5, 35).split(""))).size).toBe(62)
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("any single typo, truncation or different kind is detected without a lookup", () =>
+it.live("a secret with a typo, a missing part or the wrong kind is detected without a lookup", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {
@@ -62,7 +62,7 @@ it.live("any single typo, truncation or different kind is detected without a loo
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("only the SHA-256 of the whole secret is stored", () =>
+it.live("svc stores only the SHA-256 digest of a whole secret", () =>
   Effect.sync(() => {
     expect(secretHash(Redacted.make("abc"))).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   })

@@ -39,7 +39,7 @@ const settled = Effect.gen(function* () {
   return yield* file.pages
 })
 
-it.live("a new file shrinks after rows are removed, down to the slack it keeps, without losing other rows", () =>
+it.live("a new database file shrinks after rows are removed, to its minimum slack, without losing other rows", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     yield* Effect.gen(function* () {
@@ -59,7 +59,7 @@ it.live("a new file shrinks after rows are removed, down to the slack it keeps, 
   })
 )
 
-it.live("a file from an earlier release keeps its size until it is rebuilt", () =>
+it.live("a database file from an earlier release keeps its size until it is rebuilt", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const path = `${folder}/old.sqlite`

@@ -29,7 +29,7 @@ for (const [what, text] of [
   ["other JSON", "[1]"],
   ["no JSON", "a, b"]
 ] as const) {
-  tests.live(`a row whose column contains ${what} does not fit its model`, () =>
+  tests.live(`a row whose JSON column contains ${what} does not fit its model`, () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(labelled(text))
       expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(RowMismatch)

@@ -43,7 +43,7 @@ test("every table has exactly one model", () => {
   const modelled = models.map(({ model }) => model.name).sort()
   const tables = [...new Set(columns.map(({ table }) => table))]
   expect(modelled).toEqual(tables.sort())
-  // A model that is not exported would not be compared with its table.
+  // The test cannot compare a model with its table unless the model is exported.
   const declared = sourceFiles.flatMap(({ text }) =>
     [...text.matchAll(/= table\(\s*"(\w+)"/g)].map((found) => found[1])
   )
@@ -62,7 +62,7 @@ for (const { constant, model } of models) {
     expect(said.sort()).toEqual(stored.sort())
   })
 
-  test(`inserts into ${constant} may omit what the database fills in`, () => {
+  test(`inserts into ${constant} may omit columns that the database fills in`, () => {
     const filled = columns.filter(
       ({ dflt_value, name, notnull, pk, table, type }) =>
         table === model.name &&

@@ -37,7 +37,7 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
 
 const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
 
-/** Every value that differs from this one in exactly one place: a member that is missing, unknown or of the wrong type. */
+/** Every value that differs in exactly one place: a missing or unknown member, or a wrong type. */
 const damaged = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))
@@ -54,7 +54,7 @@ const damaged = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is read without the parser, with the parser's result for every stored value`, () =>
+  it.live(`a stored ${name} is read without the parser, and equals the parser's result for every value`, () =>
     Effect.gen(function* () {
       expect(isPlain(schema)).toBe(true)
       const read = storedRecord(schema)
@@ -83,7 +83,7 @@ const reversed = (value: unknown): unknown => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is written without the parser, with the parser's text in the schema's order`, () =>
+  it.live(`a ${name} is written without the parser, and equals the parser's text in the schema's order`, () =>
     Effect.gen(function* () {
       const write = storedText(schema)
       const encode = Schema.encodeUnknownSync(Schema.fromJsonString(schema))
@@ -98,7 +98,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("text that is not JSON, or does not fit, is refused with the fault", () =>
+it.live("stored text that is not JSON, or does not fit the schema, is refused with a reason", () =>
   Effect.sync(() => {
     const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
     expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
@@ -107,7 +107,7 @@ it.live("text that is not JSON, or does not fit, is refused with the fault", () 
   })
 )
 
-it.live("only a value from the schema's own reader is known to have no other members", () =>
+it.live("only values returned by the schema's own reader are trusted to have no extra members", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })
@@ -119,7 +119,7 @@ it.live("only a value from the schema's own reader is known to have no other mem
   })
 )
 
-it.live("the parser reads a schema that converts its values", () =>
+it.live("a schema that converts its values is read with the parser", () =>
   Effect.sync(() => {
     const Dated = Schema.Struct({ at: Schema.DateFromString })
     expect(isPlain(Dated)).toBe(false)

@@ -4,14 +4,14 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Writes to a table owned by another folder. The list may only get shorter. */
+/** Writes to a table owned by another folder. The list may only shrink. */
 const exceptions: ReadonlyArray<string> = [
-  // Any folder may read roles; only their own commands change them.
+  // Any folder may read roles, but only the role commands change them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
-  // The consumption of Outputs by Runs is a layer below the commands that create a dependency.
+  // Runs consume Outputs one layer below the commands that create a dependency.
   "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",
   "actors/ledger/dependency/DependencyRules.ts writes dependencies of actors/ledger/consumption",
-  // A Source is deleted together with what was found in it.
+  // Deleting a Source also deletes everything found in it.
   "actors/commands/source/SourceRemoval.ts writes compatibility_reports of actors/ledger/source",
   "actors/commands/source/SourceRemoval.ts writes source_snapshots of actors/ledger/source",
   // When a Run ends, the plan saved by its execution becomes void.
@@ -31,7 +31,7 @@ test("only the folder that owns a table writes to it", () => {
   expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
 })
 
-test("values and changes belong to the table named in the statement", () => {
+test("inserts and updates take their values from the model of the table they write", () => {
   const differing = sourceFiles.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
@@ -44,7 +44,7 @@ test("values and changes belong to the table named in the statement", () => {
   expect(differing).toEqual([])
 })
 
-test("whole rows are read with every column, and partial rows with the listed columns", () => {
+test("whole rows are read with every column, and partial rows with only the listed columns", () => {
   const differing = sourceFiles.flatMap(({ file, text }) => [
     ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
       tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
@@ -64,7 +64,7 @@ test("whole rows are read with every column, and partial rows with the listed co
 
 const matching = (pattern: RegExp) => sourceFiles.flatMap(({ file, text }) => (pattern.test(text) ? [file] : []))
 
-test("rows are typed by models rather than by hand", () => {
+test("models define the types of rows, and no type is written by hand", () => {
   expect(matching(/\b(?:sql|read|write|client)<[^`]*?>`|\.unsafe</)).toEqual([])
   expect(matching(/\bsql\.(?:insert|update)\(/)).toEqual([])
 })

@@ -21,7 +21,7 @@ const createThing = Effect.fnUntraced(function* (id: string) {
 
 const things = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ n: number }>`SELECT COUNT(*) AS n FROM things`)
 
-it.live("fifty concurrent creates with one key create one record", () =>
+it.live("fifty concurrent creates with the same key create one record", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const outcomes = yield* Effect.forEach(
@@ -39,27 +39,25 @@ it.live("fifty concurrent creates with one key create one record", () =>
   })
 )
 
-it.live(
-  "the same key is separate for a different actor, Workspace or route, and conflicts for a different request",
-  () =>
-    Effect.gen(function* () {
-      const receipts = yield* Receipts
-      const once = (where: typeof scope, body: string, id: string) =>
-        receipts.once(where, request("shared", body), {
-          create: createThing(id),
-          replay: ({ resultId }) => Effect.succeed(resultId)
-        })
-      expect((yield* once(scope, "one", "s1")).replayed).toBe(false)
-      expect((yield* once({ ...scope, actor: "usr_b" }, "one", "s2")).replayed).toBe(false)
-      expect((yield* once({ ...scope, scope: "ws_b" }, "one", "s3")).replayed).toBe(false)
-      expect((yield* once({ ...scope, route: "others.create" }, "one", "s4")).replayed).toBe(false)
-      const conflict = yield* Effect.flip(once(scope, "two", "s5"))
-      expect(conflict).toMatchObject({ code: "idempotency_conflict" })
-      expect(yield* once(scope, "one", "s6")).toEqual({ value: "s1", replayed: true })
-    })
+it.live("an idempotency key is separate per actor, Workspace and route, and a different request conflicts", () =>
+  Effect.gen(function* () {
+    const receipts = yield* Receipts
+    const once = (where: typeof scope, body: string, id: string) =>
+      receipts.once(where, request("shared", body), {
+        create: createThing(id),
+        replay: ({ resultId }) => Effect.succeed(resultId)
+      })
+    expect((yield* once(scope, "one", "s1")).replayed).toBe(false)
+    expect((yield* once({ ...scope, actor: "usr_b" }, "one", "s2")).replayed).toBe(false)
+    expect((yield* once({ ...scope, scope: "ws_b" }, "one", "s3")).replayed).toBe(false)
+    expect((yield* once({ ...scope, route: "others.create" }, "one", "s4")).replayed).toBe(false)
+    const conflict = yield* Effect.flip(once(scope, "two", "s5"))
+    expect(conflict).toMatchObject({ code: "idempotency_conflict" })
+    expect(yield* once(scope, "one", "s6")).toEqual({ value: "s1", replayed: true })
+  })
 )
 
-it.live("a failing create leaves no writes and no receipt", () =>
+it.live("a failing create leaves neither writes nor a receipt", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const before = (yield* things)[0]?.n
@@ -79,7 +77,7 @@ it.live("a failing create leaves no writes and no receipt", () =>
   })
 )
 
-it.live("old receipts are deleted, recent ones remain", () =>
+it.live("cleanup deletes old receipts and keeps recent ones", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     yield* receipts.record(scope, request("purged"), { resultId: "x", firstStatus: 201 })
@@ -90,7 +88,7 @@ it.live("old receipts are deleted, recent ones remain", () =>
   })
 )
 
-it.live("parses a key, or reports why it is invalid", () =>
+it.live("parsing an idempotency key returns the key, or the reason why it is invalid", () =>
   Effect.gen(function* () {
     expect(yield* parseIdempotencyKey("aZ09._~:-")).toBe("aZ09._~:-")
     expect(yield* parseIdempotencyKey("k".repeat(128))).toBe("k".repeat(128))
@@ -101,7 +99,7 @@ it.live("parses a key, or reports why it is invalid", () =>
   })
 )
 
-it.live("the digest depends on the meaning of a request, not on how it is written", () =>
+it.live("a request digest depends on the meaning of the request, not on its spelling", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

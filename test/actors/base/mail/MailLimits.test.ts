@@ -24,7 +24,7 @@ const invite = Effect.fnUntraced(function* (subject: string, { workspaceId }: Wh
   return yield* invitations.create(as(subject), { workspaceId, acting: { subject } }, { email, role: "viewer" })
 })
 
-/** Mails that a person had sent before, without the work of each. */
+/** Mails sent earlier by a person, inserted directly because sending each would be slow. */
 const sentBefore = Effect.fnUntraced(function* (count: number, sender: string | null, workspaceId: string | null) {
   const sql = yield* SqlClient.SqlClient
   const at = "1970-01-01T00:00:00.000Z"
@@ -42,54 +42,56 @@ const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   ])
 )
 
-describe("mails to addresses chosen by people", () => {
-  it.effect("are refused with the time to wait and nothing written, once one person has sent the hour's mails", () =>
+describe("Mail limits", () => {
+  it.effect(
+    "mails are refused with a time to retry, and write nothing, once their sender reaches the hourly limit",
+    () =>
+      Effect.gen(function* () {
+        const { olga, ...where } = yield* world
+        yield* TestClock.adjust("1 minute")
+        for (let n = 0; n < perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)
+        yield* TestClock.adjust("10 minutes")
+        const before = yield* written
+        // The address has a pending invitation, which must survive a refused request.
+        const refused = yield* Effect.flip(invite(olga, where, "a0@example.com"))
+        expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 50 * 60])
+        expect(yield* written).toEqual(before)
+        expect((yield* invite(olga, where, undefined)).mailed).toBe(false)
+        yield* TestClock.adjust("50 minutes")
+        expect((yield* invite(olga, where, "a0@example.com")).mailed).toBe(true)
+      }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("mails are refused once a Workspace reaches its hourly limit, but another Workspace can still send", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
-      yield* TestClock.adjust("1 minute")
-      for (let n = 0; n < perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)
-      yield* TestClock.adjust("10 minutes")
-      const before = yield* written
-      // The address has a pending invitation, which a refused request must not end.
-      const refused = yield* Effect.flip(invite(olga, where, "a0@example.com"))
-      expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 50 * 60])
-      expect(yield* written).toEqual(before)
-      expect((yield* invite(olga, where, undefined)).mailed).toBe(false)
-      yield* TestClock.adjust("50 minutes")
-      expect((yield* invite(olga, where, "a0@example.com")).mailed).toBe(true)
+      const ann = yield* newPerson("ann")
+      yield* joinWorkspace(olga, where.workspaceId, ann.subject, "admin")
+      const other = yield* newWorkspace(ann.subject, { handle: "other", displayName: "Other" })
+      yield* sentBefore(perHour.workspace, olga, where.workspaceId)
+      expect(yield* Effect.flip(invite(ann.subject, where, "eve@example.com"))).toMatchObject({
+        code: "rate_limited",
+        retryAfter: 3600,
+        message: expect.stringContaining("this Workspace")
+      })
+      expect((yield* invite(ann.subject, { workspaceId: other.id }, "eve@example.com")).mailed).toBe(true)
     }).pipe(Effect.provide(layer))
   )
 
   it.effect(
-    "are refused once a Workspace has sent the hour's mails, by any sender; another Workspace still sends",
+    "mails are refused once all people of a server reach the hourly limit, but the operator can still send",
     () =>
       Effect.gen(function* () {
         const { olga, ...where } = yield* world
-        const ann = yield* newPerson("ann")
-        yield* joinWorkspace(olga, where.workspaceId, ann.subject, "admin")
-        const other = yield* newWorkspace(ann.subject, { handle: "other", displayName: "Other" })
-        yield* sentBefore(perHour.workspace, olga, where.workspaceId)
-        expect(yield* Effect.flip(invite(ann.subject, where, "eve@example.com"))).toMatchObject({
-          code: "rate_limited",
-          retryAfter: 3600,
-          message: expect.stringContaining("this Workspace")
-        })
-        expect((yield* invite(ann.subject, { workspaceId: other.id }, "eve@example.com")).mailed).toBe(true)
-      }).pipe(Effect.provide(layer))
+        yield* sentBefore(perHour.server, "usr_others", "ws_others")
+        const refused = yield* Effect.flip(invite(olga, where, "eve@example.com"))
+        expect([refused.code, refused.message]).toEqual(["rate_limited", expect.stringContaining("this server")])
+        const commands = yield* AccountCommands
+        expect((yield* commands.invite({ email: "eve@example.com" })).mailed).toBe(true)
+      }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
   )
 
-  it.effect("are refused once the people of the server have sent the hour's mails; the operator still sends", () =>
-    Effect.gen(function* () {
-      const { olga, ...where } = yield* world
-      yield* sentBefore(perHour.server, "usr_others", "ws_others")
-      const refused = yield* Effect.flip(invite(olga, where, "eve@example.com"))
-      expect([refused.code, refused.message]).toEqual(["rate_limited", expect.stringContaining("this server")])
-      const commands = yield* AccountCommands
-      expect((yield* commands.invite({ email: "eve@example.com" })).mailed).toBe(true)
-    }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
-  )
-
-  it.effect("are not delayed by the operator's mails and notices", () =>
+  it.effect("mails chosen by people are not delayed by the operator's mails and notices", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, null, null)
@@ -97,7 +99,7 @@ describe("mails to addresses chosen by people", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("include links for another address, whose refusal leaves the earlier link valid", () =>
+  it.effect("mail limits include links to change the address, and a refused link leaves the earlier link valid", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -109,7 +111,7 @@ describe("mails to addresses chosen by people", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("have no limit on a server without mail", () =>
+  it.effect("mails have no limit on a server without a mail server", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       for (let n = 0; n <= perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)

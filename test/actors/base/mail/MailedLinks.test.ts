@@ -15,8 +15,8 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
   return Option.getOrThrow(yield* (yield* Users).findByEmail(`${name}@example.com`)).emailProof
 })
 
-describe("a link to change the address", () => {
-  it.effect("is mailed only to the new address, verifies it, and the previous address is notified", () =>
+describe("Address links", () => {
+  it.effect("an address change mails its link to the new address, verifies it, and notifies the previous one", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const changes = yield* AddressChanges
@@ -40,14 +40,14 @@ describe("a link to change the address", () => {
         emailProof: "mail"
       })
       yield* deliver
-      // Bob's previous address has never been verified.
+      // Bob's previous address was never verified.
       expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
         [ann.email, expect.stringContaining("The e-mail address was changed.")]
       ])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("remains valid if the next one cannot be mailed", () =>
+  it.effect("a link to change the address remains valid if the next link cannot be mailed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -60,8 +60,8 @@ describe("a link to change the address", () => {
   )
 })
 
-describe("a link to set a new password", () => {
-  it.effect("does not verify any address if the operator hands it over", () =>
+describe("Password links", () => {
+  it.effect("a password link handed over by the operator verifies no address", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")
@@ -70,14 +70,14 @@ describe("a link to set a new password", () => {
       yield* links.redeem({ secret, password })
       expect(yield* proofOf("ann")).toBeNull()
       yield* deliver
-      // There is no verified address to notify about the new password.
+      // Bob has no verified address to notify about the new password.
       expect(post.sent.map(({ to }) => to)).toEqual([ann.email])
       const mine = Redacted.make(setupSecret())
       expect((yield* Effect.flip(links.redeem({ secret: mine, password }))).code).toBe("not_found")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is mailed when the operator requests it, and refused entirely if it cannot be mailed", () =>
+  it.effect("a password link is mailed when the operator asks, and not issued at all if mailing fails", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")
@@ -85,7 +85,7 @@ describe("a link to set a new password", () => {
       const { mailed, secret } = yield* commands.resetLink({ email: "Ann@example.com", mail: true })
       yield* deliver
       expect([mailed, post.sent.map(({ to }) => to)]).toEqual([true, ["ann@example.com"]])
-      // The operator has the other link, which does not verify the address.
+      // The operator receives the other link, which does not verify the address.
       const mine = setupSecret()
       expect(mine).not.toBe(text(secret))
       const links = yield* SetupLinks

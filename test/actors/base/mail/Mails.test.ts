@@ -32,8 +32,8 @@ const invite = Effect.fnUntraced(function* (email: string | undefined) {
 
 const mailedSecret = () => /\/join#(\S+)/.exec(post.sent[0]?.text ?? "")?.[1] ?? ""
 
-describe("a queued mail", () => {
-  it.effect("is sent once, and its text is then erased", () =>
+describe("Queued mails", () => {
+  it.effect("a queued mail is sent once, and its text is then erased", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -47,34 +47,36 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is retried at growing intervals while the mail server is down, and abandoned after a day", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* (yield* Mails).queue("ann@example.com", notice)
-      post.refusal = new MailNotSent({ permanent: false, code: "ECONNECTION" })
-      yield* deliver
-      yield* deliver
-      expect(post.attempts).toBe(1)
-      for (const [minutes, attempts] of [
-        [1, 2],
-        [4, 2],
-        [1, 3]
-      ] as const) {
-        yield* TestClock.adjust(`${minutes} minutes`)
+  it.effect(
+    "a queued mail is retried at growing intervals while the mail server is down, and dropped after a day",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* (yield* Mails).queue("ann@example.com", notice)
+        post.refusal = new MailNotSent({ permanent: false, code: "ECONNECTION" })
         yield* deliver
-        expect([minutes, post.attempts]).toEqual([minutes, attempts])
-      }
-      yield* TestClock.adjust("24 hours")
-      yield* deliver
-      expect(post.attempts).toBe(3)
-      expect(yield* sql`SELECT content, outcome FROM mails`).toEqual([{ content: null, outcome: "expired" }])
-      yield* TestClock.adjust("25 hours")
-      yield* deliver
-      expect(yield* sql`SELECT 1 FROM mails`).toEqual([])
-    }).pipe(Effect.provide(layer))
+        yield* deliver
+        expect(post.attempts).toBe(1)
+        for (const [minutes, attempts] of [
+          [1, 2],
+          [4, 2],
+          [1, 3]
+        ] as const) {
+          yield* TestClock.adjust(`${minutes} minutes`)
+          yield* deliver
+          expect([minutes, post.attempts]).toEqual([minutes, attempts])
+        }
+        yield* TestClock.adjust("24 hours")
+        yield* deliver
+        expect(post.attempts).toBe(3)
+        expect(yield* sql`SELECT content, outcome FROM mails`).toEqual([{ content: null, outcome: "expired" }])
+        yield* TestClock.adjust("25 hours")
+        yield* deliver
+        expect(yield* sql`SELECT 1 FROM mails`).toEqual([])
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("arrives once the mail server is back, even if another mail is refused permanently", () =>
+  it.effect("a queued mail arrives once the mail server is back, even if another mail is refused permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -95,7 +97,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not queued if the address has received ten of its kind within an hour; other kinds still are", () =>
+  it.effect("a mail is not queued if its address received ten mails of the same kind within an hour", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const reset = { kind: "reset_link", link: "x", expiresAt: "2099-01-01T00:00:00.000Z" } as const
@@ -108,7 +110,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does not exist if its cause was rolled back or there is no mail server", () =>
+  it.effect("a mail is not queued if its transaction rolls back or no mail server is configured", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -127,8 +129,8 @@ describe("a queued mail", () => {
   )
 })
 
-describe("a mailed invitation", () => {
-  it.effect("has its own link, which verifies the address and so can create an account", () =>
+describe("Mailed invitations", () => {
+  it.effect("a mailed invitation has a separate link that verifies the address and can create an account", () =>
     Effect.gen(function* () {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
@@ -139,7 +141,7 @@ describe("a mailed invitation", () => {
       expect(mailedSecret()).not.toBe(text(secret))
       const invitations = yield* Invitations
       const signUp = yield* InvitedSignUp
-      // The inviter has the other link, which does not verify the address.
+      // The inviter receives the other link, which does not verify the address.
       expect((yield* invitations.inspect(secret)).signUp).toBe(false)
       expect((yield* invitations.inspect(Redacted.make(mailedSecret()))).signUp).toBe(true)
       const password = Redacted.make("correct horse battery")
@@ -147,33 +149,35 @@ describe("a mailed invitation", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // Both links belong to one invitation: both are now invalid.
+      // Both links belong to the same invitation, so both are now invalid.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets only the account with this address accept, even if the address has never been verified", () =>
-    Effect.gen(function* () {
-      const { secret } = yield* invite("ann@example.com")
-      yield* deliver
-      const acceptance = yield* InvitationAcceptance
-      const ann = yield* newPerson("ann")
-      const eve = yield* newPerson("eve")
-      const mailed = Redacted.make(mailedSecret())
-      expect((yield* Effect.flip(acceptance.accept(as(eve.subject), eve.subject, mailed))).code).toBe(
-        "permission_denied"
-      )
-      expect((yield* Effect.flip(acceptance.accept(as(ann.subject), ann.subject, secret))).code).toBe(
-        "permission_denied"
-      )
-      expect((yield* acceptance.accept(as(ann.subject), ann.subject, mailed)).status).toBe("accepted")
-      expect(Option.getOrThrow(yield* (yield* Users).find(ann.subject)).emailProof).toBe("mail")
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "only the account with the invited address accepts a mailed invitation, even if never verified before",
+    () =>
+      Effect.gen(function* () {
+        const { secret } = yield* invite("ann@example.com")
+        yield* deliver
+        const acceptance = yield* InvitationAcceptance
+        const ann = yield* newPerson("ann")
+        const eve = yield* newPerson("eve")
+        const mailed = Redacted.make(mailedSecret())
+        expect((yield* Effect.flip(acceptance.accept(as(eve.subject), eve.subject, mailed))).code).toBe(
+          "permission_denied"
+        )
+        expect((yield* Effect.flip(acceptance.accept(as(ann.subject), ann.subject, secret))).code).toBe(
+          "permission_denied"
+        )
+        expect((yield* acceptance.accept(as(ann.subject), ann.subject, mailed)).status).toBe("accepted")
+        expect(Option.getOrThrow(yield* (yield* Users).find(ann.subject)).emailProof).toBe("mail")
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not mailed without an address, nor delayed by a mail server that is down", () =>
+  it.effect("an invitation is not mailed without an address, and a mail server that is down does not delay it", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver
@@ -183,7 +187,7 @@ describe("a mailed invitation", () => {
 })
 
 describe("a notice", () => {
-  it.effect("goes only to the owner of a verified address when the account changes", () =>
+  it.effect("account notices are mailed only to the owner of a verified address", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const ann = yield* newPerson("ann")
@@ -199,11 +203,11 @@ describe("a notice", () => {
   )
 })
 
-test("the intervals between attempts grow to an hour", () => {
+test("the intervals between mail attempts grow to an hour", () => {
   expect([1, 2, 3, 4, 5, 50].map((attempts) => retryAfterMillis(attempts) / 60_000)).toEqual([1, 5, 15, 60, 60, 60])
 })
 
-describe("the text of a mail", () => {
+describe("Mail texts", () => {
   const japanese = /[ぁ-んァ-ヶ一-龠]/
   const at = "2026-01-02T03:04:05.000Z"
   const link = "https://svc.example.com/join#svci_x"
@@ -217,7 +221,7 @@ describe("the text of a mail", () => {
   ] as const
 
   for (const [index, mail] of mails.entries()) {
-    test(`${mail.kind} ${index}: contains the server, the link and the time, in one language at a time`, () => {
+    test(`the mail ${mail.kind} ${index} contains the server, the link and the time, in one language at a time`, () => {
       const [en, ja] = [mailText("en", "Acme svc", mail), mailText("ja", "Acme svc", mail)]
       for (const { subject, text: body } of [en, ja]) {
         expect(`${subject} ${body}`).toContain("Acme svc")

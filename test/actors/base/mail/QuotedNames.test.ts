@@ -12,7 +12,7 @@ const invitation = (workspace: string, inviter = "Olga"): MailContent => ({
 
 const languages = ["en", "ja"] as const
 
-describe("a mailed name", () => {
+describe("Quoted names", () => {
   test.each([
     ["Acme", "Acme"],
     ["  spaced \t out  ", "spaced out"],
@@ -40,7 +40,7 @@ describe("a mailed name", () => {
   })
 })
 
-test("an invitation begins with the server's own words, in Subject and first line", () => {
+test("an invitation mail begins with the server's own words, in its subject and first line", () => {
   const hostile = "Your account is locked"
   for (const language of languages) {
     const { subject, text } = mailText(language, "Acme svc", invitation(hostile, hostile))
@@ -51,7 +51,7 @@ test("an invitation begins with the server's own words, in Subject and first lin
   }
 })
 
-test("an inviter without a name appears by address, unless the address looks like a page", () => {
+test("an invitation shows its inviter's address if the name is missing, unless the address looks like a link", () => {
   expect(mailText("en", "svc", invitation("Acme", "olga@example.com")).text).toContain("Invited by: olga@example.com\n")
   const page = mailText("en", "svc", invitation("Acme", "www.evil.example/x@example.com")).text
   expect(page).toContain('Invited by: "www[.]evil[.]example/x[@]example[.]com"\n')

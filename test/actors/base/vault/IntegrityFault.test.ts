@@ -40,7 +40,7 @@ const faultsNow = Effect.gen(function* () {
   return yield* integrityFaults(yield* loadKeyring({ kind: "file", file: `${dataDir}/master.key`, create: false }, []))
 })
 
-/** Database columns that currently hold sealed values. */
+/** Database columns that hold sealed values today. */
 const columnsInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = yield* sql<{ table: string; column: string }>`SELECT m.name AS "table", c.name AS "column"
@@ -56,7 +56,7 @@ const columnsInUse = Effect.gen(function* () {
 
 describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved to another row", () => {
   tests.live(
-    "fails a plan with integrity_fault after one attempt, and is reported by the check of all sealed values",
+    "a damaged sealed value fails a plan with integrity_fault after one attempt, and the vault check reports it",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       })
   )
 
-  tests.live("is an integrity fault for every caller of the actor", () =>
+  tests.live("a damaged sealed value is an integrity fault for every caller of the actor", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -93,7 +93,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(response.status).toBe(500)
       expect((yield* connectionCommands.Test(two.id, { context })).connection.status).toBe("verified")
 
-      // A change of the name does not open the value, and does not mend it either.
+      // Renaming the Connection neither opens the sealed value nor repairs it.
       expect(
         (yield* connectionCommands.Update(one.id, { context, request: { displayName: "kept" } })).connection.displayName
       ).toBe("kept")
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(Exit.isFailure(partly) && hasIntegrityFault(partly.cause)).toBe(true)
       const still = yield* Effect.exit(connectionCommands.Test(one.id, { context }))
       expect(Exit.isFailure(still) && hasIntegrityFault(still.cause)).toBe(true)
-      // The remedy in the message works: the value is entered again, in the same place.
+      // The remedy in the message works: a person enters the value again in the same place.
       const { notesDir } = yield* TestPlane
       yield* connectionCommands.Update(one.id, {
         context,
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("fails an install plan, which is not retried endlessly", () =>
+  tests.live("a damaged sealed value fails an install plan, which is not retried endlessly", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       })
       const one = yield* create("values-one")
       const two = yield* create("values-two")
-      // Happens before their Sources are fetched.
+      // The failure occurs before svc fetches their Sources.
       yield* sql`UPDATE install_plans SET private_variables =
         (SELECT private_variables FROM install_plans WHERE id = ${two}) WHERE id = ${one}`
       const ended = yield* driven(one)
@@ -136,7 +136,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("does not prevent recovery from settling an apply whose checkpoint was moved", () =>
+  tests.live("a damaged sealed value does not prevent recovery from settling an apply whose checkpoint was moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("is found in every column that has ever contained a sealed value", () =>
+  tests.live("the vault check finds damaged values in every column that has ever contained a sealed value", () =>
     Effect.gen(function* () {
       const used = yield* columnsInUse
       expect(used).toEqual(expect.arrayContaining(["connections.sealed_values", "install_configs.private_variables"]))
@@ -177,7 +177,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
   )
 })
 
-tests.live("a removed Source without a webhook secret is not reported; an active Source without one is", () =>
+tests.live("the vault check reports an active Source without a webhook secret, but not a removed Source", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient
@@ -197,7 +197,7 @@ tests.live("a removed Source without a webhook secret is not reported; an active
   })
 )
 
-test("every place in the code is checked", () => {
+test("the vault check covers every sealed column in the code", () => {
   const actors = join(import.meta.dir, "../../../../actors")
   const named = readdirSync(actors, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -210,7 +210,7 @@ test("every place in the code is checked", () => {
   expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
-tests.live("the response contains the fault and reveals nothing about the value", () =>
+tests.live("an integrity fault response describes the fault and reveals nothing about the value", () =>
   Effect.gen(function* () {
     const response = yield* failureResponse(Cause.die(VaultOpenFailed.anywhere()), "req_1")
     const { code, message } = JSON.parse(

@@ -12,7 +12,7 @@ import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 const platform = Effect.provide(NodeServices.layer)
 
-/** A vault over the data folder, reopened, which amounts to a restart. */
+/** Reopens a vault over the same data folder, like a restart. */
 const vaultIn = (folder: string, masterKey: MasterKeySource) =>
   Layer.fresh(
     Vault.layer.pipe(
@@ -55,7 +55,7 @@ const keyA = "a1".repeat(32)
 const keyB = Buffer.from("b2".repeat(32), "hex").toString("base64")
 const keyC = Buffer.from("fb".repeat(32), "hex").toString("base64url")
 
-it.live("the file is created once, and its values can be decrypted after a restart", () =>
+it.live("the master key file is created once, and its values can be decrypted after a restart", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(10).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -63,7 +63,7 @@ it.live("the file is created once, and its values can be decrypted after a resta
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while sealed values exist: startup is refused with the key id", () =>
+it.live("a lost master key is never replaced while sealed values exist, and startup is refused with the key id", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder
@@ -80,7 +80,7 @@ it.live("a lost master key is never replaced while sealed values exist: startup 
   }).pipe(platform)
 )
 
-it.live("rotation changes the key that encrypts every data key, but no value and no digest", () =>
+it.live("rotation re-encrypts every data key under the new master key, but changes no value and no digest", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const [envelopes, digest] = yield* Effect.gen(function* () {
@@ -113,7 +113,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
-    // The number of statements that succeed determines the step at which a crash is simulated.
+    // Number of statements that succeed before the simulated crash.
     for (let allowed = 0; allowed < 3; allowed++) {
       yield* Effect.gen(function* () {
         const vault = yield* Vault
@@ -137,7 +137,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
   }).pipe(platform)
 )
 
-it.live("values sealed and opened while keys are being rotated all remain readable", () =>
+it.live("values sealed and opened during a rotation all remain readable", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const early = yield* sealSome(40).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -163,7 +163,7 @@ it.live("values sealed and opened while keys are being rotated all remain readab
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
       expect(opened).toBeGreaterThan(0)
-      // The service is still running: at no point did a value fail to open.
+      // The service keeps running, and every value could be opened throughout.
       expect(opening.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })
@@ -179,28 +179,26 @@ it.live("values sealed and opened while keys are being rotated all remain readab
   }).pipe(platform)
 )
 
-it.live(
-  "keys from the environment: the first key seals, the others open, and after a rotation the others are no longer needed",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* migratedFolder
-      const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
-      const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
-        Effect.provide(vaultIn(folder, value(keyA)))
-      )
-      expect(refused._tag).toBe("VaultLocked")
-      // Removing the old key too early is refused at startup.
-      const early = yield* Effect.flip(start(folder, value(keyB)))
-      expect(early._tag).toBe("VaultLocked")
-      yield* Effect.gen(function* () {
-        yield* expectReadable(envelopes)
-        expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
-      }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
-      yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
-    }).pipe(platform)
+it.live("the first key from the environment seals, other keys only open, and a rotation makes them unnecessary", () =>
+  Effect.gen(function* () {
+    const folder = yield* migratedFolder
+    const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
+    const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
+      Effect.provide(vaultIn(folder, value(keyA)))
+    )
+    expect(refused._tag).toBe("VaultLocked")
+    // Startup refuses a key that was removed too early.
+    const early = yield* Effect.flip(start(folder, value(keyB)))
+    expect(early._tag).toBe("VaultLocked")
+    yield* Effect.gen(function* () {
+      yield* expectReadable(envelopes)
+      expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
+    }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
+    yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
+  }).pipe(platform)
 )
 
-it.live("keys from a command", () =>
+it.live("the master key can come from the output of a command", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const command = (text: string): MasterKeySource => ({ kind: "command", command: text })
@@ -211,7 +209,7 @@ it.live("keys from a command", () =>
   }).pipe(platform)
 )
 
-it.live("refuses anything that is not a key, without quoting it", () =>
+it.live("a malformed master key is refused without being quoted", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"
@@ -230,7 +228,7 @@ it.live("refuses anything that is not a key, without quoting it", () =>
   }).pipe(platform)
 )
 
-it.live("a key file readable by others is refused", () =>
+it.live("a master key file that others can read is refused", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder

@@ -11,7 +11,7 @@ import { bundledProgram } from "../../../support/BundledProgram.ts"
 import { it } from "../../../support/Effect.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
-// More than two batches of a rotation.
+// More values than two batches of a rotation.
 const kinds = 410
 const program = new URL("./support/RotateAndDie.ts", import.meta.url)
 
@@ -44,7 +44,7 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
   return values.filter((found, n) => found._tag === "None" || Redacted.value(found.value) !== `value ${n}`).length
 })
 
-/** Performs a rotation in a separate process that is killed at the given step, and reports whether it finished first. */
+/** Performs a rotation in a separate process that is killed at the given step. Returns true if the rotation finished first. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(program), folder, String(step)]
@@ -68,13 +68,13 @@ it.live(
           const vault = yield* Vault
           const rotation = yield* vault.rotateMasterKey({ forgetRetired: true })
           resumed.push(rotation.resumed)
-          // Afterwards the current key alone opens everything.
+          // Afterwards the current key alone opens every value.
           const { active, decryptOnly, inUse } = yield* vault.keyIds
           expect([decryptOnly, inUse.map(({ id }) => id)]).toEqual([[], [active]])
         }).pipe(Effect.provide(vaultIn(folder)))
         expect([step, yield* unreadable(envelopes).pipe(Effect.provide(vaultIn(folder)))]).toEqual([step, 0])
       }
-      // Killed before the new key was created, between the batches, and just before the old key was forgotten.
+      // Killed before the new key is created, between the batches, and just before the old key is forgotten.
       expect(resumed[0]).toBe(false)
       expect(resumed.filter((each) => each).length).toBeGreaterThanOrEqual(3)
       expect(resumed.at(-1)).toBe(false)

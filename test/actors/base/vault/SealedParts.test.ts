@@ -38,7 +38,7 @@ const extentOf = Effect.fnUntraced(function* (value: string) {
   return found
 })
 
-it.live("a long value is stored in parts, and a short one inline", () =>
+it.live("a long sealed value is stored in parts, and a short one inline", () =>
   Effect.gen(function* () {
     for (const [length, parts] of [
       [0, 0],
@@ -59,7 +59,7 @@ it.live("a long value is stored in parts, and a short one inline", () =>
   })
 )
 
-it.live("sealing and opening a long value yield to other work between parts", () =>
+it.live("sealing and opening a long value yields to other work between parts", () =>
   Effect.gen(function* () {
     const parts = 6
     let turns = 0
@@ -82,7 +82,7 @@ it.live("sealing and opening a long value yield to other work between parts", ()
   })
 )
 
-it.live("values that leave the installation as text have no parts", () =>
+it.live("sealed values that leave the installation as text have no parts", () =>
   Effect.gen(function* () {
     const archive: SealContext = { table: "backups", column: "archive", workspaceId: "ws_a", rowId: "bkp_a" }
     const bytes = bytesOf(2 * partBytes)
@@ -93,7 +93,7 @@ it.live("values that leave the installation as text have no parts", () =>
   })
 )
 
-it.live("parts can be opened only in their value's place", () =>
+it.live("sealed parts can be opened only in the place of their value", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [
@@ -108,7 +108,7 @@ it.live("parts can be opened only in their value's place", () =>
   })
 )
 
-it.live("a part that is changed, missing, swapped, or from another value is detected", () =>
+it.live("a sealed part that is changed, missing, swapped or from another value is detected", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))
@@ -135,16 +135,16 @@ it.live("a part that is changed, missing, swapped, or from another value is dete
   })
 )
 
-it.live("parts are removed with the row that contains their value, and with no other row", () =>
+it.live("sealed parts are removed with the row that contains their value, and with no other row", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // The rows are stand-ins here: the records they refer to do not exist.
+    // The rows are stand-ins: the records they refer to do not exist.
     yield* sql`PRAGMA foreign_keys=OFF`
     const first = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
     const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${first}, '')`
-    // A copy in another place cannot be opened, and removing it must not remove anything else.
+    // A copy in another place cannot be opened, and removing the copy must remove nothing else.
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_b', ${first}, '')`
     yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_b'`
     expect(yield* partsOf(first)).toBe(2)

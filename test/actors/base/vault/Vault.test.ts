@@ -15,7 +15,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("returns the sealed strings and bytes, and prints neither", () =>
+it.live("the vault returns sealed strings and bytes, and prints neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))
@@ -31,7 +31,7 @@ it.live("returns the sealed strings and bytes, and prints neither", () =>
   })
 )
 
-it.live("a value can be decrypted only in its own place", () =>
+it.live("a sealed value can be decrypted only in its own place", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal({ ...place, version: 7 }, secret("v"))
@@ -53,7 +53,7 @@ it.live("a value can be decrypted only in its own place", () =>
   })
 )
 
-it.live("any change to any character is detected", () =>
+it.live("any change to any character of a sealed value is detected", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("value"))
@@ -73,7 +73,7 @@ it.live("any change to any character is detected", () =>
   })
 )
 
-it.live("never uses a nonce twice", () =>
+it.live("the vault never uses a nonce twice", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const seen = new Set<string>()
@@ -114,7 +114,7 @@ it.live("a data key from a rolled-back transaction is never used afterwards", ()
   })
 )
 
-it.live("many concurrent first seals create one data key", () =>
+it.live("many concurrent first seals create a single data key", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -129,7 +129,7 @@ it.live("many concurrent first seals create one data key", () =>
   })
 )
 
-it.live("digests differ by purpose and content, are deterministic, and are compared in full", () =>
+it.live("vault digests are deterministic, differ by purpose and content, and are compared in full", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const digest = yield* vault.mac("cursor", "a")
@@ -144,7 +144,7 @@ it.live("digests differ by purpose and content, are deterministic, and are compa
   })
 )
 
-it.live("no file in the data folder contains the value or a key", () =>
+it.live("no file in the data folder contains a sealed value or a key in plain text", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const fs = yield* FileSystem.FileSystem
@@ -154,7 +154,7 @@ it.live("no file in the data folder contains the value or a key", () =>
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // A private value stored in plain text and then deleted is also gone after the checkpoint.
+    // After the checkpoint, a private value that was stored in plain text and deleted is gone too.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

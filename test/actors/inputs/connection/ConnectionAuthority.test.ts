@@ -51,7 +51,7 @@ const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse)
 const ownerContext = Effect.map(TestPlane, ({ context }) => context)
 const aMember = Effect.flatMap(TestPlane, ({ context, workspaceId }) => newMember(workspaceId, context, "member"))
 
-/** Row counts for everything that a refused request could have written. */
+/** Row counts for everything a refused request could have written. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`SELECT (SELECT COUNT(*) FROM runs) AS runs, (SELECT COUNT(*) FROM install_plans) AS installs,
@@ -60,7 +60,7 @@ const written = Effect.gen(function* () {
     (SELECT COUNT(*) FROM idempotency_receipts) AS receipts`
 })
 
-/** Fails the test unless a rule refuses the request, the refusal names the Connection, and nothing is left behind. */
+/** Fails the test unless a rule refuses the request, the refusal contains the Connection, and no row was written. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   field: string,
@@ -88,7 +88,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("only the people in its rule may use a Connection", () => {
-  tests.live("a member is refused at every endpoint that would use it, before anything is written", () =>
+  tests.live("a member is refused at every endpoint that would use a Connection, before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const member = yield* aMember
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("a member within the rule can plan the adopted lane; the review shows Connection, rule and role", () =>
+  tests.live("a member within the rule can plan the adopted lane, and the review shows Connection, rule and role", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
         automatic: false
       })
 
-      // A ref that has never been adopted requires an owner or admin, and the review says that one was involved.
+      // A ref that was never adopted requires an owner or admin, and the review shows that an owner or admin was involved.
       yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -148,7 +148,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that names the ref allows the member. The state has a rule of its own.
+      // A rule that lists the ref allows the member. The state has a separate rule.
       yield* (yield* ConnectionCommands).Update(connection.id, {
         context: owner,
         request: { use: { ...members, refs: ["topic"] } }
@@ -164,7 +164,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("a default ref chosen by a member does not widen any rule", () =>
+  tests.live("a default ref chosen by a member does not widen a Connection's rule", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -187,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("restrictions to Projects and modules also apply to owners", () =>
+  tests.live("a Connection's restrictions to Projects and modules also apply to owners", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { url } = yield* TestPlane
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("a rule narrowed in the meantime stops the Run", () =>
+  tests.live("a Connection's rule that is narrowed during a Run stops the Run", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -245,7 +245,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("an automation has the authority of the person who enabled it, for as long as that person has it", () =>
+  tests.live("an automation keeps the authority of the person who enabled it while that person has it", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane
@@ -274,7 +274,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
     })
   )
 
-  tests.live("the people in its rule can attach, sync and follow a Git Connection", () =>
+  tests.live("people in a Git Connection's rule can attach, sync and follow with it", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -312,7 +312,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
       )
       yield* connectionCommands.Update(git.id, { context: owner, request: { use: members } })
       expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
-      // A ref that members choose to fetch does not count as the rule's default ref.
+      // A ref that members choose to fetch does not become the rule's default ref.
       const hostile = { defaultRef: "hostile" }
       yield* refused(sourceCommands.Update(source.id, { context: member, request: hostile }), "use.refs", "forge")
       yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
@@ -336,7 +336,7 @@ describe.skipIf(Bun.which("terraform") === null)("only the people in its rule ma
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
-      // Automatic fetches are not checked again; the person who attached the Connection is responsible for them.
+      // Automatic fetches are not checked again, because the person who attached the Connection is responsible for them.
       const sql = yield* SqlClient.SqlClient
       yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`

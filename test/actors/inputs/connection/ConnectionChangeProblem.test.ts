@@ -33,7 +33,7 @@ test("only the helper sets the values of its Connection", () => {
   expect(tokenProblem(oauth, { files: [] })?.code).toBe("failed_precondition")
 })
 
-test("a Connection does not outlive a token that cannot be renewed", () => {
+test("a Connection cannot outlive a token that cannot be renewed", () => {
   expect(tokenProblem(oauth, { expiresAt: ends })).toBeUndefined()
   expect(tokenProblem(oauth, { expiresAt: "2026-01-01T00:00:00.000Z" })).toBeUndefined()
   expect(tokenProblem(oauth, { expiresAt: later })?.code).toBe("invalid_request")
@@ -42,7 +42,7 @@ test("a Connection does not outlive a token that cannot be renewed", () => {
   expect(tokenProblem({ helperId: oauth.helperId, refreshable: false }, { expiresAt: null })).toBeUndefined()
 })
 
-test("fields left out of a change keep their values, including the variable of a replaced file", () => {
+test("fields omitted from a change keep their values, including the variable of a replaced file", () => {
   const present = { values: { KEY: "old" }, files: [{ name: "a", content: "old", envName: "A_FILE" }] }
   expect(changedSecrets({}, present)).toEqual(present)
   expect(changedSecrets({ values: { KEY: "new" } }, present)).toEqual({ ...present, values: { KEY: "new" } })
@@ -66,7 +66,7 @@ test("a Connection in use cannot be removed", () => {
   expect(removalProblem(["Capsule a", "Source b"])?.message).toContain("used by Capsule a, Source b")
 })
 
-test("a revocation stops Runs that change nothing, once, and lets applies continue", () => {
+test("revoking a Connection stops read-only Runs once, and lets applies continue", () => {
   const run = (last: string, type: "plan" | "apply" | "destroy_apply" | "source_sync", cancelled = false) => ({
     id: RunId.make(`run_${last.padStart(26, "0")}`),
     type,

@@ -72,7 +72,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated", () => {
-  tests.live("keeps its id, reveals no value, and voids only plans with the old values", () =>
+  tests.live("a changed Connection keeps its id, reveals no value, and voids only plans with the old values", () =>
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
 
       const answer = yield* rotate(connection.id, after)
       expect(answer.connection).toMatchObject({ id: connection.id, version: 2, status: "verified" })
-      // The provider is not contacted: the test only confirms that every value is present.
+      // svc does not contact the provider: the test only confirms that every value is present.
       expect(answer.tested).toBe("completeness")
       expect([...answer.supersededRunIds].sort()).toEqual([waiting.plan.id, approved.plan.id].sort())
       for (const { plan } of [waiting, approved]) {
@@ -109,28 +109,30 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("prevents a plan in progress from becoming reviewable and a waiting apply from starting", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const runs = yield* Runs
-      const runCommands = yield* RunCommands
-      const connection = yield* demoConnection(before)
-      const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
-      yield* rotatedAt("plan.prepared", connection.id, after)
-      const plan = yield* replanned(capsule.id)
-      expect(plan.status).toBe("superseded")
-      expect(yield* reasonOf(plan.id)).toBe(rotated)
+  tests.live(
+    "changing a Connection keeps an unfinished plan from becoming reviewable and a waiting apply from starting",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* Runs
+        const runCommands = yield* RunCommands
+        const connection = yield* demoConnection(before)
+        const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
+        yield* rotatedAt("plan.prepared", connection.id, after)
+        const plan = yield* replanned(capsule.id)
+        expect(plan.status).toBe("superseded")
+        expect(yield* reasonOf(plan.id)).toBe(rotated)
 
-      const next = yield* replanned(capsule.id)
-      yield* runCommands.Approve(next.id, { context })
-      yield* rotatedAt("apply.claimed", connection.id, before)
-      const apply = yield* settled((yield* runs.apply(context, next.id, undefined)).value.id)
-      expect(apply.status).toBe("failed")
-      expect(apply.error).toEqual({ code: "superseded", message: rotated })
-    })
+        const next = yield* replanned(capsule.id)
+        yield* runCommands.Approve(next.id, { context })
+        yield* rotatedAt("apply.claimed", connection.id, before)
+        const apply = yield* settled((yield* runs.apply(context, next.id, undefined)).value.id)
+        expect(apply.status).toBe("failed")
+        expect(apply.error).toEqual({ code: "superseded", message: rotated })
+      })
   )
 
-  tests.live("hides both old and new values for an apply that runs with the old values", () =>
+  tests.live("changing a Connection hides old and new values for an apply that runs with the old ones", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -138,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
-      // The module outputs both tokens at its end, where nothing from the provider marks them.
+      // The module prints both tokens at its end, where the provider does not mark them as sensitive.
       const outputs = `
         output "old" { value = join("-", ["rotation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["rotation", "canary", "after", "81ce"]) }
@@ -160,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
-      // A Run that starts in the meantime with the new values hides the old ones too.
+      // A Run that starts in the meantime with the new values hides the old values too.
       expect(former.sort()).toEqual([before, notesDir].sort())
       const { text } = yield* toldOf(apply.id)
       expect(text).toContain("Echo")
@@ -168,7 +170,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
       expect(published).toEqual(["plain"])
 
-      // No Run holds them any longer.
+      // No Run holds the values any longer.
       yield* held.release
       expect(yield* held.former(connection.id)).toEqual([])
       expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
@@ -176,8 +178,8 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
   )
 })
 
-describe("a Connection that is changed", () => {
-  tests.live("accepts new values only if they fit its recipe, and an expiry only in the future", () =>
+describe("Connection changes", () => {
+  tests.live("a Connection accepts new values only if they fit its recipe, and an expiry only in the future", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -227,7 +229,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("accepts one of two changes based on the same read, and never half of one", () =>
+  tests.live("a Connection accepts one of two changes based on the same read, and never half of one", () =>
     Effect.gen(function* () {
       const connection = yield* demoConnection("concurrent-canary-0")
       const store = yield* ConnectionStore
@@ -247,7 +249,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("is removed only when nothing active uses it; the refusal lists the users", () =>
+  tests.live("a Connection is removed only when nothing active uses it, and the refusal lists its users", () =>
     Effect.gen(function* () {
       const { context, dataDir, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -282,7 +284,7 @@ describe("a Connection that is changed", () => {
 
       yield* sourceCommands.Update(twin.source.id, { context, request: { authConnectionId: null } })
       yield* sourceCommands.Update(source.id, { context, request: { authConnectionId: null } })
-      // A removal and an attachment race: whichever comes second is refused.
+      // When a removal and an attachment race, the later request is refused.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connectionCommands.Remove(git.id, { context })),
@@ -305,7 +307,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("for Git is tested against the server of its Sources before its values are replaced", () =>
+  tests.live("a Git Connection is tested against its Sources' server before its values are replaced", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections

@@ -19,7 +19,7 @@ const event = (id: string, action: string, target_id: string, subject: string, d
   created_at: at(day)
 })
 
-/** Reverts the rows to the previous release's tables, then runs this release's migration. */
+/** Restores the previous release's tables and rows, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [
@@ -44,40 +44,42 @@ const authority = Effect.gen(function* () {
   return row
 })
 
-it.live("only owners and admins may use existing Connections, and automation keeps the person from the history", () =>
-  Effect.gen(function* () {
-    yield* seed
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE capsules SET auto_update_enabled = 1`
-    yield* sql`UPDATE sources SET auth_connection_id = ${world.connectionId}, default_ref = 'main'`
-    for (const each of [
-      event("act_1", "source.create", world.sourceId, world.bob, { name: "app" }, 1),
-      event("act_2", "capsule.update", world.capsuleId, world.bob, { fields: ["autoUpdate"] }, 1),
-      event("act_3", "capsule.update", world.capsuleId, world.ada, { fields: ["name", "autoUpdate"] }, 2),
-      event("act_4", "capsule.update", world.capsuleId, world.viewer, { fields: ["name"] }, 3)
-    ]) {
-      yield* sql`INSERT INTO audit_events ${sql.insert(each)}`
-    }
-    yield* upgradedFromBefore
-    expect(yield* authority).toEqual({
-      use_rule: '{"roles":["owner","admin"]}',
-      version: 1,
-      removed_at: null,
-      auto_update_by: world.ada,
-      auth_connection_by: world.bob,
-      default_ref_by_manager: 0
-    })
+it.live(
+  "an upgrade restricts existing Connections to owners and admins, and automation keeps its person from the history",
+  () =>
+    Effect.gen(function* () {
+      yield* seed
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE capsules SET auto_update_enabled = 1`
+      yield* sql`UPDATE sources SET auth_connection_id = ${world.connectionId}, default_ref = 'main'`
+      for (const each of [
+        event("act_1", "source.create", world.sourceId, world.bob, { name: "app" }, 1),
+        event("act_2", "capsule.update", world.capsuleId, world.bob, { fields: ["autoUpdate"] }, 1),
+        event("act_3", "capsule.update", world.capsuleId, world.ada, { fields: ["name", "autoUpdate"] }, 2),
+        event("act_4", "capsule.update", world.capsuleId, world.viewer, { fields: ["name"] }, 3)
+      ]) {
+        yield* sql`INSERT INTO audit_events ${sql.insert(each)}`
+      }
+      yield* upgradedFromBefore
+      expect(yield* authority).toEqual({
+        use_rule: '{"roles":["owner","admin"]}',
+        version: 1,
+        removed_at: null,
+        auto_update_by: world.ada,
+        auth_connection_by: world.bob,
+        default_ref_by_manager: 0
+      })
 
-    // The last person to choose the Connection counts, and so does a ref named by the repository itself.
-    const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
-    yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`
-    yield* sql`UPDATE sources SET default_ref = 'HEAD'`
-    yield* sql`DELETE FROM audit_events WHERE action = 'capsule.update'`
-    yield* upgradedFromBefore
-    expect(yield* authority).toMatchObject({
-      auto_update_by: null,
-      auth_connection_by: world.ada,
-      default_ref_by_manager: 1
-    })
-  }).pipe(Effect.provide(testDatabase))
+      // The last person to choose the Connection counts, and so does a ref named by the repository itself.
+      const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
+      yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`
+      yield* sql`UPDATE sources SET default_ref = 'HEAD'`
+      yield* sql`DELETE FROM audit_events WHERE action = 'capsule.update'`
+      yield* upgradedFromBefore
+      expect(yield* authority).toMatchObject({
+        auto_update_by: null,
+        auth_connection_by: world.ada,
+        default_ref_by_manager: 1
+      })
+    }).pipe(Effect.provide(testDatabase))
 )

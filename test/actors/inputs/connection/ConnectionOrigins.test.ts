@@ -32,7 +32,7 @@ const row = {
   display_name: "deploy"
 } as const
 
-test("a Workspace uses its own Connections, and only for confirmed servers", () => {
+test("a Workspace uses only its own Connections, and only for confirmed servers", () => {
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")
@@ -69,7 +69,7 @@ const confirmed = (
   return Result.isFailure(outcome) ? outcome.failure.code : outcome.success
 }
 
-test("origins are confirmed once, and only proposed origins", () => {
+test("origins are confirmed once, and only if they were proposed", () => {
   expect(confirmed({}, [team])).toBe(true)
   expect(confirmed({}, [elsewhere])).toBe("invalid_request")
   expect(confirmed({}, [team, origin])).toBe("invalid_request")

@@ -54,8 +54,8 @@ const attempts: fc.Arbitrary<UseAttempt> = fc.record({
 const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
-describe("the rule for using a Connection", () => {
-  test("refuses strangers and viewers, and admits members only if it permits them", () => {
+describe("Connection use", () => {
+  test("a Connection refuses strangers and viewers, and admits members only if its rule permits them", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -78,7 +78,7 @@ describe("the rule for using a Connection", () => {
     })
   })
 
-  test("requires an owner or admin in person for a different ref, which is never one of its refs", () => {
+  test("a Connection requires an owner or admin in person for a ref outside its rule", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -91,14 +91,14 @@ describe("the rule for using a Connection", () => {
     })
   })
 
-  test("an automation may do only what its person may do", () => {
+  test("an automation may do only what the person behind it may do", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, { ...attempt, automatic: true }).allowed) return
       expect(decideUse(rule, { ...attempt, automatic: false })).toMatchObject({ allowed: true, basis: "rule" })
     })
   })
 
-  test("an additional restriction never allows more, and a higher role never allows less", () => {
+  test("another restriction never allows more, and a higher role never allows less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {
@@ -142,7 +142,7 @@ describe("the rule for using a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without a rule, only owners and admins may use it", () => {
+  test("without a rule, only owners and admins may use a Connection", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"], isOfLane: false } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

@@ -24,7 +24,7 @@ import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 const token = "svc-canary-git-77ac"
 const header = `Basic ${Buffer.from(`git:${token}`).toString("base64")}`
 
-/** Two Git servers that record the headers they receive: the admin's own, and one chosen by a member. */
+/** Two Git servers that record request headers: the admin's server, and a server chosen by a member. */
 class Servers extends Context.Service<
   Servers,
   {
@@ -107,7 +107,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** Rows that the check on writing a Source cannot prevent: older ones, or ones written by other means. */
+/** Rows that the validation of a Source cannot prevent: older rows, and rows written by other means. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`
@@ -119,7 +119,7 @@ const connectionNow = Effect.fnUntraced(function* (id: ConnectionId) {
   return Option.getOrThrow(Option.fromUndefinedOr(items.find((each) => each.id === id)))
 })
 
-/** Reverts the rows to the previous release's tables, then runs this release's migration. */
+/** Restores the previous release's tables and rows, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE connections DROP COLUMN origins`
@@ -127,8 +127,8 @@ const upgradedFromBefore = Effect.gen(function* () {
   for (const statement of connectionOriginColumns) yield* sql.unsafe(statement).unprepared
 })
 
-describe("a Git Connection and its origins", () => {
-  tests.live("are fixed at creation, and shown in canonical spelling", () =>
+describe("Git origins", () => {
+  tests.live("a Git Connection's origins are fixed at creation, and shown in canonical spelling", () =>
     Effect.gen(function* () {
       const { trusted } = yield* Servers
       const made = yield* connectionFor(
@@ -162,7 +162,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "a new or changed Source, or an install plan, for a different server is refused before anything is written",
+    "a Source or install plan for another server than its Connection's is refused before anything is written",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -204,7 +204,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "requests are checked again when sent: a Source on a different server receives nothing",
+    "Git requests are checked again when sent, so a Source on another server receives no credentials",
     () =>
       Effect.gen(function* () {
         const { foreign, trusted } = yield* Servers
@@ -220,7 +220,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "from an earlier release are proposed with the person who chose them, and count only after confirmation",
+    "origins from an earlier release are proposed with the person who chose them, and need confirmation",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -265,7 +265,7 @@ describe("a Git Connection and its origins", () => {
         )
         expect((yield* connectionNow(unused.id)).proposedOrigins).toEqual([])
 
-        // Until it is confirmed, nothing is sent anywhere, and no new Source may choose it.
+        // Until the origin is confirmed, svc sends nothing anywhere, and no new Source may choose the Connection.
         for (const id of [own.id, attack.id]) {
           const run = yield* synced(id)
           expect([run.status, run.error?.code]).toEqual(["failed", "connection_origins_unconfirmed"])
@@ -283,7 +283,7 @@ describe("a Git Connection and its origins", () => {
         })
         expect(waiting.map(({ id }) => id)).not.toContain(unused.id)
 
-        // Only the proposed origins, or fewer of them, can be confirmed.
+        // Only proposed origins, or a subset of them, can be confirmed.
         const confirm = (...origins: ReadonlyArray<string>) =>
           connectionCommands.ConfirmOrigins(connection.id, { context, origins: given(origins) })
         expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")

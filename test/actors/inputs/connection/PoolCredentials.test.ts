@@ -25,7 +25,7 @@ const told = (given: Readonly<Record<string, unknown>>) => {
   return Result.isFailure(result) ? result.failure.message : undefined
 }
 
-describe("a Connection whose values only a pool holds", () => {
+describe("Pool credentials", () => {
   test.each<[string, Readonly<Record<string, unknown>>, string]>([
     [
       "Git",
@@ -43,20 +43,20 @@ describe("a Connection whose values only a pool holds", () => {
     expect(told(given)).toContain(reason)
   })
 
-  test("accepts values that are not secret", () => {
+  test("a Connection held by a pool accepts values that are not secret", () => {
     expect(told({})).toBeUndefined()
     expect(
       told({ providerConfig: { region: "eu-west-1" }, moduleInputDefaults: { region: "eu-west-1" } })
     ).toBeUndefined()
   })
 
-  test("needs both a known pool and a known name", () => {
+  test("a Connection held by a pool needs a known pool and a known name", () => {
     expect(providedOf({ provided_pool: far, provided_name: "cloud" })).toEqual(providedBy)
     expect(providedOf({ provided_pool: null, provided_name: null })).toBeUndefined()
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
-  test("cannot be given values later", () => {
+  test("a Connection held by a pool cannot be given values later", () => {
     const row = { provided_pool: far, provided_name: "cloud" }
     expect(poolProblem(row, { values: {} })?.message).toContain("Change them there")
     expect(poolProblem(row, { files: [] })?.message).toContain("Change them there")
@@ -65,7 +65,7 @@ describe("a Connection whose values only a pool holds", () => {
   })
 })
 
-describe("two configurations of one provider", () => {
+describe("Provider configurations", () => {
   const [one, two] = [
     ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa"),
     ConnectionId.make("conn_bbbbbbbbbbbbbbbbbbbbbbbb")
@@ -85,7 +85,7 @@ describe("two configurations of one provider", () => {
       given
     ).map(({ status }) => status)
 
-  test("must both use credentials of a pool, or neither", () => {
+  test("two configurations of a provider must both use credentials of a pool, or neither", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

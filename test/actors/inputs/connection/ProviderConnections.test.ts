@@ -65,7 +65,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   tests.live(
-    "reach exactly their bound configuration, also through a child module, and leak nowhere",
+    "credentials reach exactly their bound configuration, even in a child module, and leak nowhere",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane
@@ -114,17 +114,17 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).driftStatus).toBe("drifted")
         expect((yield* capsuleOf(capsule.id)).currentStateGeneration).toBe(1)
 
-        // The plugin echoed its tokens in every Run; no stored data contains them, in any form.
+        // The plugin printed its tokens in every Run; no stored data contains them, in any form.
         for (const run of [plan, apply, drift]) {
           const told = yield* everythingOf(run.id)
           for (const token of [tokenA, tokenB]) expect(told).not.toContain(token)
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // Proves that the check itself can find something.
+        // Proves that this check can find a token at all.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
-        // A lock that differs from the reviewed one is refused before the tool starts.
+        // A lock file that differs from the reviewed one is refused before the tool starts.
         const again = yield* replanned(capsule.id)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE run_plans SET lock_text = replace(lock_text, 'h1:', 'h1:A') WHERE run_id = ${again.id}`
@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "are recorded as evidence on the Run if missing, revoked, expired or not allowed",
+    "a Run records missing, revoked, expired and disallowed credentials as evidence",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
           ["blocked_missing_connection", "No Connection is bound to demo."]
         ])
 
-        // Once a configuration plan binds it, the Capsule can continue.
+        // Once a configuration plan binds the Connection, the Capsule can continue.
         const connection = yield* demoConnection("demo-token-canary-late-77aa")
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands
@@ -170,7 +170,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
-        // Revoked between review and apply: the plan is void, and nothing has started.
+        // The Connection is revoked between review and apply: the plan is void, and nothing has started.
         yield* connectionCommands.Revoke(connection.id, { context })
         expect((yield* Effect.flip(connectionCommands.Test(connection.id, { context }))).code).toBe(
           "failed_precondition"
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 
-        // An expiry in the past cannot be set, so the test moves it there.
+        // An expiry in the past cannot be set, so the test writes it to the database.
         const expired = yield* demoConnection("demo-token-canary-old-90bb")
         yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.id}`
         expect((yield* connections.read(expired.id)).status).toBe("expired")
@@ -220,7 +220,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(other.diagnostics.map((finding) => finding.code)).toEqual(["blocked_policy"])
 
-        // Another Workspace's Connection looks the same as a missing one.
+        // Another Workspace's Connection is indistinguishable from a missing one.
         const stranger = yield* newOwner("stranger")
         const foreign = yield* connections.create(stranger.context, {
           workspaceId: stranger.workspaceId,
@@ -241,7 +241,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "leave a partial state if a resource fails, and a successful apply makes the Capsule safe again",
+    "a failed resource leaves a partial state, and a successful apply makes the Capsule safe again",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -272,7 +272,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "stop a slow resource if the Run is cancelled, and keep the created resources",
+    "cancelling a Run stops a slow resource and keeps the created resources",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane
@@ -287,7 +287,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const runs = yield* RunCommands
         const apply = yield* applying(plan)
         yield* eventOf(apply.id, "resource.started")
-        // The queue behind it is visible, and a Run can leave it.
+        // The queue behind the Run is visible, and a queued Run can be cancelled.
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands
         const waiting = (yield* capsuleCommands.Plan(capsuleId, { context })).value

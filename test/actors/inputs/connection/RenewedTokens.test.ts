@@ -31,7 +31,7 @@ const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 const using = (id: ConnectionId) => ({ options: { providerBindings: [bound(id)] } })
 
 describe.skipIf(Bun.which("terraform") === null)("the access token of a Connection", () => {
-  tests.live("is renewed once before two Runs that need it, and reviewed plans remain reviewed", () =>
+  tests.live("a token is renewed once for two Runs that need it, and their reviewed plans remain valid", () =>
     Effect.gen(function* () {
       const { context, dataDir } = yield* TestPlane
       const connection = yield* connect()
@@ -42,7 +42,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both run concurrently: the server rotates refresh tokens, and would treat a reused one as theft.
+      // Both run concurrently: the server rotates refresh tokens, and would treat a reused token as theft.
       const capsules = yield* CapsuleCommands
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.Plan(capsuleId, { context })),
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("hides both old and new access and refresh tokens while a Run holds them", () =>
+  tests.live("a Run hides both old and new access and refresh tokens while it holds them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const held = yield* CredentialsInUse
@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("remains usable until it expires if the server cannot renew it", () =>
+  tests.live("a token remains usable until it expires if the server cannot renew it", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const sql = yield* SqlClient.SqlClient
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("is renewed again, or reported as lost, if a renewal is interrupted by a crash", () =>
+  tests.live("a token renewal interrupted by a crash is repeated, or the token is reported as lost", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const connections = yield* Connections
@@ -132,7 +132,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
         expect(Exit.isFailure(yield* Effect.exit(renewals.renew([connection.id])))).toBe(true)
       })
 
-      // A server that does not rotate accepts the refresh token again.
+      // A server that does not rotate refresh tokens accepts the same one again.
       state.rotates = false
       const before = yield* tokensOf(connection.id)
       yield* crashed
@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
       expect((yield* tokensOf(connection.id)).accessToken).not.toBe(before.accessToken)
 
-      // A server that rotates treats this as theft, and revokes the whole grant.
+      // A server that rotates refresh tokens treats their reuse as theft and revokes the whole grant.
       state.rotates = true
       yield* expire(connection.id)
       yield* renewals.renew([connection.id])

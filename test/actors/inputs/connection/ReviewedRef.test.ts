@@ -28,7 +28,7 @@ const rows: ReadonlyArray<Row> = [
   ["an automatic Run follows the lane", { ref: "HEAD", automatic: true }, "lane"]
 ]
 
-describe("the refs that receive private inputs, state and Connections", () => {
+describe("Reviewed refs", () => {
   for (const [name, changed, decision] of rows) {
     test(name, () => expect(decideRef({ ...fork, ...changed })).toBe(decision))
   }

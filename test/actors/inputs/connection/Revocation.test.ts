@@ -57,7 +57,7 @@ const sealedOf = Effect.fnUntraced(function* (id: ConnectionId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked", () => {
-  tests.live("loses its values immediately, and voids every plan created with it", () =>
+  tests.live("a revoked Connection loses its values immediately, and voids every plan made with it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -93,7 +93,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     })
   )
 
-  tests.live("stops a plan that is being computed with it", () =>
+  tests.live("revoking a Connection stops a plan that is being computed with it", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       const connection = yield* demoConnection(before)
@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     })
   )
 
-  tests.live("does not stop a running apply, and hides its values and those of every rotation until it finishes", () =>
+  tests.live("revoking a Connection does not stop a running apply, which hides all values until it finishes", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -128,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
-      // The module outputs both tokens at its end, where nothing from the provider marks them.
+      // The module prints both tokens at its end, where the provider does not mark them as sensitive.
       const outputs = `
         output "old" { value = join("-", ["revocation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["revocation", "canary", "after", "81ce"]) }

@@ -17,7 +17,7 @@ const granted = (expiresIn: number | undefined, refreshToken = true) =>
     at
   )
 
-test("omitted lifetimes get defaults: an hour with a refresh token, and unlimited without one", () => {
+test("omitted token lifetimes default to an hour with a refresh token, and to unlimited without one", () => {
   expect(granted(600).accessTokenExpiresAt).toBe(minutes(10))
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()
@@ -26,7 +26,7 @@ test("omitted lifetimes get defaults: an hour with a refresh token, and unlimite
   expect(granted(Number.MAX_SAFE_INTEGER).accessTokenExpiresAt).toBe("2035-12-30T00:00:00.000Z")
 })
 
-test("the scopes are the granted scopes, or the requested scopes if none are returned", () => {
+test("a token's scopes are the granted scopes, or the requested scopes if the server returns none", () => {
   expect(granted(600).scopes).toEqual(["declared"])
   const fewer = storedOAuth(declared, { expiresIn: 600, refreshToken: undefined, scopes: ["less"] }, at)
   expect(fewer.scopes).toEqual(["less"])
@@ -43,7 +43,7 @@ test.each([
   expect(isDue(stored, minutes(seconds))).toBe(true)
 })
 
-test("a token that cannot be renewed or never expires is never due", () => {
+test("a token that cannot be renewed or never expires is never due for renewal", () => {
   expect(isDue(granted(600, false), minutes(9))).toBe(false)
   expect(isDue(granted(undefined, false), minutes(1e6))).toBe(false)
 })

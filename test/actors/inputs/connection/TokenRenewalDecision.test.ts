@@ -49,7 +49,7 @@ test.each([
   expect(renewalNeed(row, at).kind).toBe(kind)
 })
 
-test("a refused authorization reports the reason, and nothing without a recorded fault", () => {
+test("a refused authorization reports the server's reason, or nothing without a recorded fault", () => {
   expect(renewalNeed(rowOf(ending, { status: "error", oauth_fault: fault }), at)).toEqual({
     kind: "refused",
     why: "It was refused."
@@ -88,12 +88,12 @@ test("a refusal after an interrupted renewal mentions the interruption", () => {
   expect(renewalSetback("Cloud", {}, failure).message).not.toContain("was interrupted")
 })
 
-test("a failed renewal blocks use if the failure is permanent or the current token is about to expire", () => {
+test("a failed renewal blocks use if it failed permanently or the current token is about to expire", () => {
   expect([stopsUse(fresh, false, at), stopsUse(fresh, true, at)]).toEqual([false, true])
   expect(stopsUse(ending, false, at)).toBe(true)
 })
 
-test("new tokens are stored only for the Connection of their request", () => {
+test("new tokens are stored only for the Connection that requested them", () => {
   const row = { version: 2, token_generation: 3, status: "verified" } as const
   expect(takesTokens(row, row)).toBe(true)
   expect(takesTokens(row, { ...row, status: "pending" })).toBe(true)
@@ -103,7 +103,7 @@ test("new tokens are stored only for the Connection of their request", () => {
   expect(takesTokens(row, { ...row, status: "error" })).toBe(false)
 })
 
-test("the old refresh token is kept if the server returns none", () => {
+test("a Connection keeps its old refresh token if the server returns none", () => {
   const value = (token: Redacted.Redacted | undefined) => (token === undefined ? undefined : Redacted.value(token))
   expect(value(refreshTokenAfter(Redacted.make("new"), { refreshToken: "old" }))).toBe("new")
   expect(value(refreshTokenAfter(undefined, { refreshToken: "old" }))).toBe("old")

@@ -14,8 +14,8 @@ setDefaultTimeout(120_000)
 const tests = suite(pliantPlane)
 afterAll(tests.dispose)
 
-describe("a Connection's tokens outside Runs", () => {
-  tests.live("are renewed before a sync that uses them", () =>
+describe("Token renewals", () => {
+  tests.live("a Connection's tokens are renewed before a sync that uses them", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -35,7 +35,7 @@ describe("a Connection's tokens outside Runs", () => {
       expect(accessToken).not.toBe(before.accessToken)
       const sent = new Set(forge.authorizations.filter((header) => header !== undefined))
       expect([...sent].map((header) => atob(header.slice("Basic ".length)).split(":")[1])).toEqual([accessToken])
-      // A token that has expired and cannot be renewed is not sent.
+      // An expired token that cannot be renewed is not sent.
       const { state } = yield* Pliant
       yield* expire(connection.id)
       state.refusesRefresh = true
@@ -48,56 +48,51 @@ describe("a Connection's tokens outside Runs", () => {
     })
   )
 
-  tests.live(
-    "have their revocation retried an hour after a failure, then hourly for a week, independently of each other",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const { state } = yield* Pliant
-        const sql = yield* SqlClient.SqlClient
-        const connectionCommands = yield* ConnectionCommands
-        const renewals = yield* TokenRenewals
-        const made = yield* Effect.all([connect(), connect(), connect()])
-        const [broken, first, second] = made.map(({ id }) => id).toSorted()
-        if (broken === undefined || first === undefined || second === undefined) return yield* Effect.die("none")
-        const fault = Effect.fnUntraced(function* (id: string) {
-          const [found] = yield* sql<{ oauth_fault: string | null; sealed_tokens: string | null }>`
+  tests.live("a failed token revocation is retried hourly for a week, independently of other revocations", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const { state } = yield* Pliant
+      const sql = yield* SqlClient.SqlClient
+      const connectionCommands = yield* ConnectionCommands
+      const renewals = yield* TokenRenewals
+      const made = yield* Effect.all([connect(), connect(), connect()])
+      const [broken, first, second] = made.map(({ id }) => id).toSorted()
+      if (broken === undefined || first === undefined || second === undefined) return yield* Effect.die("none")
+      const fault = Effect.fnUntraced(function* (id: string) {
+        const [found] = yield* sql<{ oauth_fault: string | null; sealed_tokens: string | null }>`
           SELECT oauth_fault, sealed_tokens FROM connections WHERE id = ${id}`
-          return { code: found?.oauth_fault?.match(/revocation_failed/)?.[0], isKept: found?.sealed_tokens !== null }
-        })
-        const backdate = (id: string, hours: number) =>
-          sql`UPDATE connections SET oauth_fault = json_set(oauth_fault, '$.at',
-          ${new Date(Date.now() - hours * 3_600_000).toISOString()}) WHERE id = ${id}`
-        state.refusesRevocation = true
-        for (const id of [broken, first, second]) yield* connectionCommands.Revoke(id, { context })
-        expect(yield* fault(first)).toEqual({ code: "revocation_failed", isKept: true })
-        yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
-        for (const id of [broken, first, second]) yield* backdate(id, 1.1)
-
-        // Refused again: the next attempt is another hour away.
-        yield* renewals.revokeEnded
-        state.refusesRevocation = false
-        const before = state.revoked.length
-        yield* renewals.revokeEnded
-        expect([state.revoked.length, yield* fault(first)]).toEqual([
-          before,
-          { code: "revocation_failed", isKept: true }
-        ])
-        yield* backdate(first, 1.1)
-        yield* renewals.revokeEnded
-        expect(yield* fault(first)).toEqual({ code: undefined, isKept: false })
-        expect(state.revoked.length).toBe(before + 2)
-
-        // After a week there are no more attempts, and nothing is kept.
-        state.refusesRevocation = true
-        yield* backdate(second, 1.1)
-        yield* sql`UPDATE connections SET updated_at = ${new Date(Date.now() - 8 * 86_400_000).toISOString()} WHERE id = ${second}`
-        yield* renewals.revokeEnded
-        state.refusesRevocation = false
-        expect(yield* fault(second)).toEqual({ code: undefined, isKept: false })
-        const told = yield* sql<{ action: string }>`SELECT action FROM audit_events
-        WHERE target_id IN (${first}, ${second}) AND action LIKE 'connection.tokens.%' ORDER BY rowid`
-        expect(told.map(({ action }) => action)).toEqual(["connection.tokens.revoke", "connection.tokens.abandon"])
+        return { code: found?.oauth_fault?.match(/revocation_failed/)?.[0], isKept: found?.sealed_tokens !== null }
       })
+      const backdate = (id: string, hours: number) =>
+        sql`UPDATE connections SET oauth_fault = json_set(oauth_fault, '$.at',
+          ${new Date(Date.now() - hours * 3_600_000).toISOString()}) WHERE id = ${id}`
+      state.refusesRevocation = true
+      for (const id of [broken, first, second]) yield* connectionCommands.Revoke(id, { context })
+      expect(yield* fault(first)).toEqual({ code: "revocation_failed", isKept: true })
+      yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
+      for (const id of [broken, first, second]) yield* backdate(id, 1.1)
+
+      // The server refuses again, so the next attempt is an hour later.
+      yield* renewals.revokeEnded
+      state.refusesRevocation = false
+      const before = state.revoked.length
+      yield* renewals.revokeEnded
+      expect([state.revoked.length, yield* fault(first)]).toEqual([before, { code: "revocation_failed", isKept: true }])
+      yield* backdate(first, 1.1)
+      yield* renewals.revokeEnded
+      expect(yield* fault(first)).toEqual({ code: undefined, isKept: false })
+      expect(state.revoked.length).toBe(before + 2)
+
+      // After a week svc stops trying and keeps nothing.
+      state.refusesRevocation = true
+      yield* backdate(second, 1.1)
+      yield* sql`UPDATE connections SET updated_at = ${new Date(Date.now() - 8 * 86_400_000).toISOString()} WHERE id = ${second}`
+      yield* renewals.revokeEnded
+      state.refusesRevocation = false
+      expect(yield* fault(second)).toEqual({ code: undefined, isKept: false })
+      const told = yield* sql<{ action: string }>`SELECT action FROM audit_events
+        WHERE target_id IN (${first}, ${second}) AND action LIKE 'connection.tokens.%' ORDER BY rowid`
+      expect(told.map(({ action }) => action)).toEqual(["connection.tokens.revoke", "connection.tokens.abandon"])
+    })
   )
 })

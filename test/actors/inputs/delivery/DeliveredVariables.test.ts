@@ -51,13 +51,13 @@ describe("deliveries", () => {
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })
 
-  test("a secret is delivered to its variable as sensitive, regardless of the module", () => {
+  test("a secret is delivered to its variable as sensitive, whatever the module declares", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
   })
 
-  test("bindings are entries in one map, which is sensitive if one entry is", () => {
+  test("Interface bindings are entries of one map, which is sensitive if any entry is", () => {
     const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
     expect(delivered([endpoint], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
@@ -67,7 +67,7 @@ describe("deliveries", () => {
     ])
   })
 
-  test("a binding is only an entry, regardless of its name", () => {
+  test("an Interface binding remains an entry of the map, whatever its name", () => {
     const [env] = Result.getOrThrow(
       deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()
@@ -75,19 +75,19 @@ describe("deliveries", () => {
     expect(JSON.stringify(value)).toBe('{"__proto__":"cc"}')
   })
 
-  test("a slot without an assignment by the operator is omitted", () => {
+  test("a slot that the operator has not assigned is omitted", () => {
     const requirement: CompiledRequirement = { kind: "http.endpoint", deliveries: [variable("subdomain", "sub")] }
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
-  test("a variable missing from this commit, or of a different type, causes the Run to be refused", () => {
+  test("a Run is refused if this commit lacks a delivered variable or declares another type for it", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
     expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")
     expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
-  test("every target gets a separate secret", () => {
+  test("every delivery target gets a separate secret", () => {
     expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
       { target: "variable:key", bytes: 32, encoding: "hex" },
       { target: "binding:KEY", bytes: 32, encoding: "hex" }

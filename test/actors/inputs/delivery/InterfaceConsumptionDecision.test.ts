@@ -50,7 +50,7 @@ const bindings = [
   [{ delivery_type: "other" }, "interface_binding_conflict"]
 ] as const
 
-test.each(bindings)("a binding with %p: %s", (different, code) => {
+test.each(bindings)("an Interface binding with %p: %s", (different, code) => {
   expect(bindingProblem({ ...binding, ...different }, requirement)?.code).toBe(code)
 })
 

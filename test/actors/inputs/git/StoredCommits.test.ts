@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "an adopted commit's files are fetched again if they are deleted or damaged, and no other files replace them",
+  "an adopted commit's deleted or damaged files are fetched again, and no other files replace them",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -53,13 +53,13 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server has already read the archive; that must not vouch for its current contents.
+          // The server has already read the archive, which must not vouch for its current contents.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // Likewise between review and apply: the apply uses the reviewed bytes.
+          // The file is damaged between review and apply too; the apply uses the reviewed bytes.
           yield* damage(archive)
           expect((yield* applied(plan)).status).toBe("succeeded")
 
@@ -83,7 +83,7 @@ it.live(
           ])
 
           yield* files.rename(`${gitdir}.gone`, gitdir)
-          // The branch has moved on: the recorded commit is fetched, not the head of the branch.
+          // The branch has moved on, so svc fetches the recorded commit instead of the branch's head.
           yield* commit("steady", { "main.tf": `resource "terraform_data" "a" { input = "second" }` })
           expect((yield* destroyPlan).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)

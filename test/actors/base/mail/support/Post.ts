@@ -4,7 +4,7 @@ import { MailSettings } from "../../../../../actors/base/mail/MailSettings.ts"
 import { type MailNotSent, MailTransport, type OutgoingMail } from "../../../../../actors/base/mail/MailTransport.ts"
 import { testAccounts } from "../../../../support/Accounts.ts"
 
-/** The mails that were sent, and whether sending succeeds. */
+/** The sent mails, and a switch that makes sending fail. */
 export const post: { sent: Array<OutgoingMail>; refusal: MailNotSent | undefined; attempts: number } = {
   sent: [],
   refusal: undefined,

@@ -9,14 +9,14 @@ const [folder = "", fuse = ""] = process.argv.slice(2)
 let armed = false
 let steps = 0
 
-/** Simulates a power failure at the n-th step of the rotation. No handler runs, nothing is flushed. */
+/** Simulates a power failure at the n-th step of the rotation: no handler runs and nothing is flushed. */
 const step = Effect.sync(() => {
   if (!armed) return
   steps += 1
   if (steps === Number(fuse)) process.kill(process.pid, "SIGKILL")
 })
 
-/** Every replacement of the keyring file counts as two steps: just before and just after. */
+/** Each replacement of the keyring file counts as two steps, one just before and one just after it. */
 const files = Layer.effect(
   FileSystem.FileSystem,
   Effect.map(FileSystem.FileSystem, (real) => ({
@@ -25,7 +25,7 @@ const files = Layer.effect(
   }))
 )
 
-/** Every batch of data keys reads the clock inside its transaction. */
+/** Each batch of data keys reads the clock inside its transaction. */
 const clock = Layer.effect(
   Clock.Clock,
   Effect.map(
