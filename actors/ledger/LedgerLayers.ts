@@ -77,7 +77,7 @@ const reads = Layer.mergeAll(
   OutputShares.layer
 )
 
-/** The records and what is read from them. Needs the database, the vault and the runner's services. */
+/** Layers of the ledger floor: the record stores and their reads. Requires the database, the vault and the runner's services. */
 export const ledger = Layer.mergeAll(reads, configurations, InterfaceActor.layer, LogRemoval.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(CompatibilityCheck.layer, interfaces)),
   Layer.provideMerge(StaleReasons.layer),

@@ -6,7 +6,7 @@ import { rowShape } from "../../base/database/Table.ts"
 
 const UsedBuild = rowShape({ build_digest: Schema.String })
 
-/** Builds used by the current states of existing Capsules and by undecided left-over states. */
+/** The builds behind the current states of existing Capsules and behind left-over states that nobody has adopted or discarded. */
 export const neededBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* UsedBuild.rows(sql)`
@@ -17,7 +17,7 @@ export const neededBuilds = Effect.gen(function* () {
   return rows.map((row) => row.build_digest)
 })
 
-/** Removes builds that neither a plan that may still be applied nor a current state uses. */
+/** Removes builds that are used neither by an applicable plan nor by a current state. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

@@ -23,9 +23,8 @@ type Capsule = Pick<
 >
 
 /**
- * The reason why a plan cannot be applied at the given time (ISO 8601), according to its row and its Capsule's; `undefined` if
- * they do not prevent it. Every apply of a plan is checked by this function: by a person, a group, and a Capsule that follows its
- * lane.
+ * Returns the reason why a plan cannot be applied at `at` (ISO 8601), or `undefined` if its row and its Capsule's row allow it.
+ * Every apply goes through this check, whether a person, a group or auto-update starts it.
  */
 export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
   if (!isPlan(plan.type)) return failedPrecondition("Only a plan, destroy plan or restore can be applied.")
@@ -41,7 +40,7 @@ export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiErro
   if (plan.status !== "succeeded" || plan.approved_at === null) {
     return failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
   }
-  // Judged by the clock: the job that ends such plans might be running late.
+  // Compares times instead of statuses, because the job that expires plans may be late.
   if (plan.expires_at !== null && plan.expires_at <= at) {
     return failedPrecondition("The plan has expired and cannot be applied. Plan again.")
   }

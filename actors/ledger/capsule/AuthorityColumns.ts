@@ -1,8 +1,6 @@
 /**
- * One column of a Capsule that carries authority.
- *
- * - `fenced`: it is a column of `capsules` that every change compares; the others are part of the guard only
- * - `ofRun`: the column of a Run that holds the value the Run was created for
+ * A Capsule column that carries authority. - `fenced`: the column belongs to `capsules`, and the fence compares it; other columns
+ * only affect the guard - `ofRun`: the Run column with the value for which the Run was created
  */
 interface AuthorityColumn {
   readonly column: string
@@ -11,19 +9,19 @@ interface AuthorityColumn {
 }
 
 /**
- * The columns of authority. Three things derive from this list: the guard that clients read, the fence of every change, and
- * whether a Capsule has moved since a Run was created for it. The guard is a digest over the values in this order, and clients
- * hold guards: a new column invalidates every guard read so far.
+ * The columns that carry authority. The guard that clients read, the fence that protects every change, and `authorityMoved` are
+ * all derived from this list. The guard is a digest of the values in this order: adding a column invalidates every guard that
+ * clients hold.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // It changes when Runs finish, which the guard must reflect; a fence that included it would refuse the settlement of its own
-  // Run.
+  // Changes whenever a Run finishes. The guard must reflect that, but a fence on this column would refuse the Run's own
+  // settlement.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
-  // From the configuration, which is immutable for a given id.
+  // Comes from the configuration, which never changes under the same id.
   { column: "install_config_digest", fenced: false },
   { column: "current_state_version_id", fenced: true },
   { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
@@ -45,16 +43,16 @@ export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 
-/** The epoch of a Capsule that nothing has replaced the authority of. */
+/** The first epoch of every Capsule, before anything replaces its authority. */
 export const firstEpoch = 1
 
-/** True if the Capsule's configuration or state has changed since the Run was created for it. */
+/** Returns true if the Capsule's configuration or state has changed since the Run was created. */
 export const authorityMoved = (
   run: Readonly<Record<Recorded["ofRun"], Value>>,
   capsule: Readonly<Record<Recorded["column"], Value>>
 ): boolean =>
   authorityColumns.filter(isRecorded).some(({ column, ofRun }) => {
-    // A plan without an epoch is tolerated at the first one only (specification, Re-adoption of an InstallConfig).
+    // A Run without an epoch matches only the first epoch (specification, Re-adoption of an InstallConfig).
     const missing = column === "execution_authority_epoch" ? firstEpoch : null
     return (run[ofRun] ?? missing) !== capsule[column]
   })

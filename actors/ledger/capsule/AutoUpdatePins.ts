@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 
-/** A person's choices about what follows a rollback. */
+/** The options a person chose for a rollback. */
 export const RollbackChoices = Schema.Struct({
   generation: Schema.Int,
   reason: Schema.optionalKey(Schema.String),
@@ -12,7 +12,7 @@ export type RollbackChoices = typeof RollbackChoices.Type
 
 const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackChoices })))
 
-/** The columns of an unpinned Capsule. */
+/** Column values of an unpinned Capsule. */
 export const unpinned = {
   pinned_run_id: null,
   pinned_by: null,
@@ -22,7 +22,7 @@ export const unpinned = {
   pin_ends_on_commit: 0
 }
 
-/** The columns with which a rollback's apply pins its Capsule; none for any other apply. */
+/** Column values that pin a Capsule after a rollback; empty for any other apply. */
 export const pinOf = (
   apply: RunRow,
   plan: RunRow | undefined,
@@ -44,7 +44,7 @@ export const pinOf = (
   }
 }
 
-/** The columns with which a restore pins its Capsule: nothing is followed until a person resumes it. */
+/** Column values that pin a Capsule after a restore. Auto-update remains paused until a person resumes it. */
 export const pinOfRestore = (
   apply: RunRow,
   plan: RunRow,
@@ -58,12 +58,12 @@ export const pinOfRestore = (
   pin_ends_on_commit: 0
 })
 
-/** True if the pin ends with this commit of the lane, as chosen by the person who rolled back. */
+/** Returns true if this commit ends the pin, because the person who rolled back asked to resume on the next commit. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 
 export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => capsule.pinned_at !== null
 
-/** A sentence explaining why nothing is followed. */
+/** A sentence that explains why auto-update is paused. */
 export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
   `A rollback or restore holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

@@ -18,7 +18,7 @@ import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 
-/** The fields of a new Capsule, in an initial commit's transaction. */
+/** Fields of a Capsule to insert. */
 export interface NewCapsule {
   readonly id: CapsuleId
   readonly workspaceId: WorkspaceId
@@ -31,13 +31,13 @@ export interface NewCapsule {
   readonly installConfigId: InstallConfigId
   readonly trackedRef: string
   readonly trackedPath: string
-  /** The state that the Capsule starts with, if it takes one over. */
+  /** The initial state, for a Capsule that takes over existing infrastructure. */
   readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
-  /** For a Capsule from another installation's backup, as stored in its row. */
+  /** The origin of a Capsule imported from another installation's backup, as JSON. */
   readonly importedFrom?: string | undefined
 }
 
-/** The lane from which a Capsule takes its commits. */
+/** The ref and path of a Source that a Capsule follows. */
 export interface Lane {
   readonly sourceId: SourceId
   readonly ref: string
@@ -52,37 +52,37 @@ export class CapsuleLedger extends Context.Service<
   {
     readonly find: (id: CapsuleId | null) => Effect.Effect<GuardedCapsuleRow | undefined>
     readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
-    /** An existing Capsule in the Project and environment has the same name. */
+    /** Returns true if another Capsule in the same Project and environment has this name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
-     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule has changed since the caller's read,
-     * and nothing has been written.
+     * Compares `fenceColumns` with the row that the caller read, and writes `changes` only if they are equal. Returns `false`
+     * without writing if the Capsule has changed.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
-    /** Metadata that carries no authority. */
+    /** Writes columns that carry no authority. */
     readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
-    /** Sets the time of the next automatic drift check. This is not a change to the Capsule, so `updated_at` does not change. */
+    /** Sets the time of the next scheduled drift check. Keeps `updated_at`, because the Capsule itself does not change. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
     /**
-     * Sets the reasons why the Capsule is stale. Without a reason a stale Capsule becomes `active`; any other status is
-     * unchanged.
+     * Replaces the reasons why the Capsule is stale. If no reason remains, a `stale` Capsule becomes `active`; any other status
+     * is kept.
      */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
-    /** A Connection has been changed: Capsules that are waiting for it may be planned again. */
+    /** Called after a change to a Connection: the Capsules that wait for it can be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
-    /** Schedules a comparison of all consumers of this Capsule for the next `StaleReasons.compareUnread`. */
+    /** Makes the next `StaleReasons.compareUnread` compare all consumers of this Capsule. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
-    /** Marks the Capsules that may follow this snapshot of their lane. The step that clears the mark decides. */
+    /** Marks the Capsules that may follow this snapshot of their lane. The decision is made by the step that clears the mark. */
     readonly followDue: (found: {
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** The mark of a Capsule has been followed. */
+    /** Clears the Capsule's mark. */
     readonly followed: (id: CapsuleId) => Effect.Effect<void>
-    /** The Source's Capsules no longer take up later what a look of it has found. */
+    /** Drops the deferred snapshots of the Source's Capsules, so that they are not planned later. */
     readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
-    /** The Capsules that follow this lane and were applied from it. */
+    /** The Capsules that follow this lane and whose last apply came from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
 >()("svc/actors/ledger/capsule/CapsuleLedger") {
@@ -156,7 +156,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = StaleReasonsJson.write(reasons)
-        // Without a change, `updated_at` does not change either.
+        // Returns early without a change, so that `updated_at` is kept.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
       })
@@ -178,7 +178,7 @@ export class CapsuleLedger extends Context.Service<
         snapshotId,
         sourceId
       }) {
-        // Excludes those that have already decided about this snapshot under their current authority and state.
+        // Skips Capsules that have already decided about this snapshot under their current authority and state.
         yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { follow_snapshot_id: snapshotId, follow_look: look })}
           WHERE id IN (SELECT c.id FROM capsules c
             JOIN source_snapshots s ON s.id = ${snapshotId}

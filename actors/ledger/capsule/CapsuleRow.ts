@@ -31,7 +31,7 @@ import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploads.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
-/** The person who turned auto-update on, and the person who changed it last, each with the people behind an automation. */
+/** The people who turned auto-update on and who last changed it. An automation is replaced by the people behind it. */
 const AutoUpdateAuthors = Schema.Struct({ turnedOnBy: Schema.Array(Subject), changedBy: Schema.Array(Subject) })
 export type AutoUpdateAuthors = typeof AutoUpdateAuthors.Type
 export const AutoUpdateAuthorsJson = jsonText(AutoUpdateAuthors)
@@ -72,18 +72,21 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** The person who last set auto-update, with whose authority its Runs work. */
+    /** The person who last changed auto-update. Its Runs use this person's authority. */
     auto_update_by: Schema.NullOr(Schema.String),
-    /** The authors of the plans that auto-update starts; `NULL` if an earlier release last set it. */
+    /** The authors of plans that auto-update creates; `NULL` if auto-update was last changed in an earlier release. */
     auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
-    /** A snapshot of the lane whose plan could not be queued because the queue was full. */
+    /** A snapshot of the lane that could not be planned because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
-    /** The newest snapshot of the lane that the Capsule has to decide about, and what started the look that found it. */
+    /**
+     * The newest snapshot that the Capsule has not decided about yet. `follow_look` is the trigger of the check that found the
+     * snapshot.
+     */
     follow_snapshot_id: Schema.NullOr(SourceSnapshotId),
     follow_look: Schema.NullOr(RunTrigger),
     stale_reasons: StaleReasonsJson,
     inputs_compared: Flag,
-    /** The plan of the rollback that pins the Capsule, along with the reason and choice of the person who applied it. */
+    /** The rollback plan that pins the Capsule. The other pin columns record the choices of the person who applied the plan. */
     pinned_run_id: Schema.NullOr(RunId),
     pinned_by: Schema.NullOr(Schema.String),
     pinned_at: Schema.NullOr(Timestamp),
@@ -94,15 +97,15 @@ export const CapsuleRow = table(
     released_by: Schema.NullOr(Schema.String),
     release_reason: Schema.NullOr(ReleaseReason),
     release_comment: Schema.NullOr(Schema.String),
-    /** The credential that a Capsule is waiting for. */
+    /** The credential problem that blocks the Capsule's Runs. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
-    /** Hours between checks: `NULL` follows the Workspace, 0 means never. */
+    /** Hours between drift checks: `NULL` uses the Workspace's setting, 0 turns them off. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
-    /** A commit that touches nothing in the module does not make it stale. */
+    /** If set, commits that change none of the module's files do not make the Capsule stale. */
     path_filter: Flag,
-    /** For a Capsule from another installation's backup. */
+    /** The origin of a Capsule imported from another installation's backup. */
     imported_from: Schema.NullOr(ImportedFromJson),
     import_confirmed_at: Schema.NullOr(Timestamp),
     import_confirmed_by: Schema.NullOr(Schema.String)
@@ -111,7 +114,7 @@ export const CapsuleRow = table(
 )
 export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
-/** A Capsule with everything that its projection and its guard need from other records. */
+/** A Capsule row joined with the values that its projection and guard need from other records. */
 export const GuardedCapsuleRow = rowShape({
   ...CapsuleRow.columns,
   install_config_digest: Schema.String,
@@ -123,7 +126,7 @@ export const GuardedCapsuleRow = rowShape({
 })
 export type GuardedCapsuleRow = RowOf<typeof GuardedCapsuleRow.columns>
 
-/** The query of `GuardedCapsuleRow`, to be followed by a condition on `c`. */
+/** The query for `GuardedCapsuleRow`. Append a condition on `c`. */
 export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i.compatibility_report_id,
     s.commit_description AS adopted_commit_description, l.error_code AS lane_error_code,
     l.error_message AS lane_error_message, l.error_since AS lane_error_since
@@ -134,11 +137,14 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i
 
 const guardPurpose = "authority-guard"
 
-/** Opaque to clients: the same authority gives the same guard; audit times are never included (design, section 3). */
+/**
+ * The guard that clients pass back with changes. It is opaque and depends only on authority, never on audit times (design,
+ * section 3).
+ */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
-/** True if the guard that a client has read is still the Capsule's current guard. */
+/** Returns true if the client's guard is still current. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)
@@ -238,15 +244,18 @@ export const toCapsule = (row: GuardedCapsuleRow) => Effect.map(authorityGuard(r
 
 type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 
-/** Nobody has yet confirmed that the original no longer manages the infrastructure. */
+/** Returns true until an owner confirms that the original installation no longer manages the infrastructure. */
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
-/** The reason why an imported Capsule cannot have Runs before its confirmation. */
+/** The message shown when a Run is refused because the import is unconfirmed. */
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 
-/** Its state is still the backup's: the tool has not yet compared it with the real infrastructure. */
+/**
+ * Returns true while the Capsule still has the state from the backup, which the tool has not yet compared with the real
+ * infrastructure.
+ */
 export const hasImportedState = ({
   current_state_generation,
   imported_from

@@ -4,7 +4,10 @@ import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** Refuses while a Run that may change the Capsule is queued, running or waiting. `run_conflict` contains the id of the Run. */
+/**
+ * Fails with `run_conflict` while a Run that may change the Capsule is queued, running or waiting. The error contains the Run's
+ * id.
+ */
 export const refuseConflictingRun = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   isConflicting: (run: RunRow) => boolean = () => true

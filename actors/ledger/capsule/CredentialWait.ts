@@ -6,16 +6,16 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** The action and its actor after a change to the Connection that a Capsule is waiting for. */
+/** The next step, and the role responsible for it, after the Connection has been changed. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** The failure that stopped a Run's credentials, apart from their resolution. */
+/** The reasons why a Run cannot use a credential, apart from its resolution. */
 export interface CredentialObstacle {
-  /** The operator does not allow the provider. */
+  /** True if the operator does not allow the provider. */
   readonly isDenied: boolean
   /** True if the Workspace, or Runs in this pool, cannot use the pool's credentials. */
   readonly isOfPool: boolean
-  /** The bound Connection. */
+  /** The status of the bound Connection. */
   readonly connection: ConnectionStatus | undefined
 }
 
@@ -36,7 +36,7 @@ const turnOf = (
   if (connection === "unconfirmed") {
     return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
   }
-  // It cannot be restored.
+  // A revoked Connection cannot be restored, so another one has to be bound.
   if (connection === "revoked") {
     return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
   }
@@ -49,7 +49,7 @@ const turnOf = (
   }
 }
 
-/** The credential that a Capsule is waiting for after this resolution of its Run. */
+/** Describes the blocked credential, and the next step to unblock it. */
 export const credentialWaitOf = (
   run: { readonly id: RunId; readonly since: string },
   blocked: ProviderResolution,

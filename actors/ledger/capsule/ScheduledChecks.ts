@@ -3,7 +3,10 @@ import { SqlClient } from "effect/sql"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { effectiveDriftHours } from "../../../schema/tables/DriftTables.ts"
 
-/** The reason why no drift check of a Capsule starts without a person, read in the caller's transaction; `undefined` if one may. */
+/**
+ * Returns the reason why scheduled drift checks of a Capsule are blocked, or `undefined` if they are allowed. Runs in the
+ * caller's transaction.
+ */
 export const scheduledCheckRefusal = Effect.fn("scheduledCheckRefusal")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient
   const checked = yield* sql`SELECT 1 AS one FROM capsules c JOIN workspaces w ON w.id = c.workspace_id

@@ -11,7 +11,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { RevisionPlanId } from "../../../schema/records/Ids.ts"
 
-// Revisions are coordinated above this folder.
+// The RevisionPlan model is on a higher floor, so only its id is declared here.
 const OpenRevision = rowShape({ id: RevisionPlanId })
 
 export const guardMoved = () =>
@@ -20,15 +20,15 @@ export const guardMoved = () =>
     message: "The Capsule has changed since its guard was read. Read the Capsule again and repeat with its new guard."
   })
 
-/** Replaces the configuration of a Capsule: a derived successor, the pointer and the epoch in one compare-and-set. */
+/** Replaces a Capsule's configuration: inserts the successor, and moves the pointer and the epoch in one compare-and-set. */
 export class ConfigSuccession extends Context.Service<
   ConfigSuccession,
   {
-    /** Refuses while anything planned under the current authority is in progress. */
+    /** Fails while a plan or apply under the current authority is in progress. */
     readonly idle: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
-    /** Refuses while a revision plan of the Capsule is in progress. */
+    /** Fails while a revision plan of the Capsule is in progress. */
     readonly noRevision: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
-    /** In the caller's transaction. Voids every plan of the older authority, and returns the resulting Capsule. */
+    /** Voids every plan made under the previous authority, and returns the updated Capsule. Runs in the caller's transaction. */
     readonly succeed: (
       capsule: GuardedCapsuleRow,
       successor: NewInstallConfig

@@ -7,25 +7,25 @@ import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilati
 import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 import { ModuleScanJson, type ReportRow, type SnapshotRow } from "../source/SourceRow.ts"
 
-/** The basis of a derived configuration, before people's values. */
+/** A configuration derived from a snapshot and the operator's base configuration, before people set values. */
 export interface DerivedConfig {
   readonly origin: LoadedInstallConfig["row"]["origin"]
   readonly compatibilityReportId: CompatibilityReportId | undefined
   readonly contractDigest: string
   readonly config: StoredConfig
-  /** The operator's values in the derived configuration. */
+  /** The values that the operator sets. */
   readonly operatorValues: VariableValues
 }
 
-/** The Interfaces that people have added to a configuration without a manifest, in addition to the operator's. */
+/** In a configuration without a manifest, the Interfaces that people have added to the operator's Interfaces. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []
     : compiled.interfaceBlueprints.filter(({ key }) => operator?.interfaceKeys.includes(key) !== true)
 
 /**
- * The configuration of the module in the given snapshot, under the operator's current base configuration. A reviewed source build
- * is kept unless the operator's build replaces it; a revision introduces nothing unreviewed.
+ * Derives the configuration for the module in the given snapshot, under the operator's current base configuration. Keeps the
+ * reviewed source build unless the operator's build replaces it, so a revision never introduces an unreviewed build.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

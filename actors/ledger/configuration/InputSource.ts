@@ -1,15 +1,15 @@
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** Names only: checking whether a value exists requires nothing else. */
+/** A lookup by name; the values are not needed. */
 interface Names {
   readonly has: (name: string) => boolean
 }
 
-/** Sources of values other than the service, by input. */
+/** The inputs that each source can fill. Values that svc generates itself are not included. */
 export interface InputGivers {
   readonly dependencies: Names
   readonly values: Names
-  /** The module input defaults from the bound Connections. */
+  /** The inputs for which bound Connections provide a default. */
   readonly connections: Names
 }
 
@@ -23,10 +23,10 @@ export type InputSource =
   | "module"
   | "missing"
 
-/** The source of the value for an input that the host does not deliver: the first source that has a value. */
+/** Returns the first source that provides a value for the input. Does not apply to inputs that the host delivers. */
 export const inputSource = (variable: DeclaredVariable, givers: InputGivers): InputSource => {
   const { name, origin, required } = variable
-  // The operator takes precedence over other Capsules and people.
+  // Operator values override dependencies and people's values.
   if (origin === "operator") return "value"
   if (givers.dependencies.has(name)) return "dependency"
   if (givers.values.has(name)) return "value"

@@ -22,18 +22,13 @@ import type { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConf
 import { fits } from "./VariableRules.ts"
 import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
 
-/**
- * The operator's ceilings: no repository's proposal can widen them. `policy` is read at the point of use, since a reload changes
- * it.
- */
+/** The operator's limits, which no repository can widen. Reads `policy` on each use because a reload can change it. */
 export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
   "svc/actors/ledger/configuration/InstallPolicy",
   { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
 )
 
-/**
- * Contradictions between the operator's base configuration and the module. A value of the wrong type would make every plan fail.
- */
+/** Findings about operator values that contradict the module. A value of the wrong type would make every plan fail. */
 export const operatorFindings = (
   base: OperatorBaseConfig | undefined,
   declared: ReadonlyArray<ReportVariable>
@@ -63,7 +58,7 @@ export const operatorFindings = (
   })
 }
 
-/** The exact types that a scan found, which a report only groups. */
+/** The input types found by the scan. A report contains only a simplified form of these types. */
 const ScannedTypes = Schema.Struct({
   variables: Schema.Array(Schema.Struct({ name: Schema.String, typeExpression: Schema.String }))
 })
@@ -81,7 +76,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** The pins of the given snapshot: a review's pins must equal them, regardless of the report. */
+/** The pins for the given snapshot. A review is valid only if its pins equal these, whatever its report contains. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,
@@ -110,29 +105,29 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // For inputs that the manifest omits: a person sets the value only if the module requires one.
+  // If the manifest omits an input, a person has to set it only when the module requires it.
   return input.required ? "user" : "module_default"
 }
 
-/** Turns a checked module into the configuration that a Capsule is installed with. */
+/** Compiles a checked module into an install configuration. */
 export class InstallConfigCompilation extends Context.Service<
   InstallConfigCompilation,
   {
-    /** Adds the outcome of the manifest to the report. */
+    /** Adds the manifest's result to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
-    /** The manifest's verdict for a module that has only been scanned. */
+    /** The manifest's verdict on a module that was scanned but not checked. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
-    /** Compiles what was reviewed; fails if the report was created from anything but `pins`. */
+    /** Compiles the reviewed configuration. Fails if the report was created from other pins than `pins`. */
     readonly storedConfig: (
       staged: StagedReport,
       snapshot: ManifestCarrier,
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
-    /** The operator's values for the module of a configuration that is being compiled. */
+    /** The operator's values for the module whose configuration is being compiled. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /**
-     * Stores the configuration compiled by a check, without values, and records its id in the report. Runs in the caller's
+     * Stores the configuration that a check compiled, without values, and records its id in the report. Runs in the caller's
      * transaction.
      */
     readonly baseConfig: (
@@ -153,7 +148,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // The basis of the report, according to the report itself rather than the caller.
+        // Read from the report instead of the caller, so that the comparison can detect a difference.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

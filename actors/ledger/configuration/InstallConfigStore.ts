@@ -26,7 +26,7 @@ import { type RowOf, table } from "../../base/database/Table.ts"
 import type { InputChange } from "../../../schema/records/ChangeEvidence.ts"
 import { shownDeclaration } from "../source/VariableView.ts"
 
-/** Immutable configurations of a module. */
+/** Install configurations; rows are immutable. */
 export const InstallConfigRow = table("install_configs", {
   id: InstallConfigId,
   workspace_id: WorkspaceId,
@@ -44,11 +44,11 @@ export const InstallConfigRow = table("install_configs", {
 })
 export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
 
-/** The columns for lists, without private values. */
+/** The columns for lists. Omits the private values. */
 export const ListedConfig = InstallConfigRow.without("private_variables")
 export type ListedConfig = RowOf<typeof ListedConfig.columns>
 
-/** The Connection of each provider in a configuration. */
+/** The Connection bound to each provider of a configuration. */
 export const ProviderBindingRow = table("provider_bindings", {
   id: ProviderBindingId,
   workspace_id: WorkspaceId,
@@ -61,8 +61,8 @@ export const ProviderBindingRow = table("provider_bindings", {
 export type ProviderBindingRow = RowOf<typeof ProviderBindingRow.columns>
 
 /**
- * A configuration without its private values. Immutable; the digest covers it and the values. `compiled` is the manifest
- * compiler's result for snapshot, report and operator policy: plan and apply read nothing else from a manifest.
+ * An immutable configuration without its private values; the digest covers both. `compiled` is the manifest compiler's output for
+ * the snapshot, report and operator policy. Plan and apply read the manifest only through this result.
  */
 export const StoredConfig = Schema.Struct({
   compiled: CompiledInstall,
@@ -70,17 +70,14 @@ export const StoredConfig = Schema.Struct({
   outputs: Schema.Array(ReportOutput),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
   sourceBuild: Schema.optionalKey(SourceBuild),
-  /**
-   * Absent if the operator has no base configuration for the module, and in configurations from releases without base
-   * configurations.
-   */
+  /** Absent if the operator has no base configuration for the module, or if an earlier release stored the configuration. */
   operator: Schema.optionalKey(StoredOperatorConfig)
 })
 export type StoredConfig = typeof StoredConfig.Type
 
 export type VariableValues = Readonly<Record<string, Schema.Json>>
 
-/** The fields of a new configuration. */
+/** Fields of a configuration to insert. */
 export interface NewInstallConfig {
   readonly id: InstallConfigId
   readonly workspaceId: WorkspaceId
@@ -131,19 +128,25 @@ const digestOf = ({ bindings, config, modulePath, sourceSnapshotId, valuesDigest
 
 type Binding = Pick<ProviderBindingRow, "provider" | "module_local_name" | "child_alias" | "connection_id">
 
-/** The only writer of `install_configs` and `provider_bindings`. Rows are inserted once and never changed. */
+/** The only writer of `install_configs` and `provider_bindings`. Rows are inserted once and never updated. */
 export class InstallConfigStore extends Context.Service<
   InstallConfigStore,
   {
-    /** Runs in the caller's transaction. Returns the digest. Inserting the same id and digest again is not an error. */
+    /**
+     * Inserts a configuration and returns its digest. Inserting the same id and digest again succeeds without a change. Runs in
+     * the caller's transaction.
+     */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
     readonly load: (id: InstallConfigId | null) => Effect.Effect<LoadedInstallConfig | undefined>
-    /** The private values; never to be included in a projection. */
+    /** The private values. Never include them in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Refuses a stored configuration that does not match its digest, because somebody changed its rows. */
+    /** Fails if the stored rows no longer match the configuration's digest, which means that they were modified outside svc. */
     readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
-    /** Deletes unused configurations of checks whose report no longer exists. Runs in the caller's transaction. */
+    /**
+     * Deletes configurations that checks created, if they are unused and their report no longer exists. Runs in the caller's
+     * transaction.
+     */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/configuration/InstallConfigStore") {
@@ -156,7 +159,7 @@ export class InstallConfigStore extends Context.Service<
       const insert = Effect.fnUntraced(function* (input: NewInstallConfig) {
         const encoded = ConfigJson.write(input.config)
         const plainValues = canonicalJson(input.values)
-        // Keyed, so that a published digest cannot be used to guess short private values.
+        // A keyed digest, because the published digest must not help anyone guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
         const digest = digestOf({
           modulePath: input.modulePath,
@@ -242,7 +245,7 @@ export class InstallConfigStore extends Context.Service<
           }
           const digests = [
             bindings.map((b) => [b.provider, b.module_local_name, b.child_alias, b.connection_id]),
-            // Earlier releases digested the bindings as objects.
+            // Earlier releases digested bindings in this object form.
             bindings.map((b) => ({
               provider: b.provider,
               moduleLocalName: b.module_local_name,
@@ -271,8 +274,8 @@ export class InstallConfigStore extends Context.Service<
 }
 
 /**
- * The names of the inputs whose value differs between a configuration and an earlier configuration; values are private.
- * `undefined` if the earlier configuration has been removed.
+ * Returns the names of inputs whose values differ from those of an earlier configuration, or `undefined` if the earlier
+ * configuration has been removed. Returns names only, because values are private.
  */
 export const changedInputs = Effect.fn("changedInputs")(function* (
   earlierId: InstallConfigId,
@@ -295,7 +298,7 @@ export const changedInputs = Effect.fn("changedInputs")(function* (
     })
 })
 
-/** The inputs of a commit under a configuration, with the configuration's origins for its own inputs. */
+/** The variables that a commit declares, with the origins that the configuration assigns to its own variables. */
 export const carriedVariables = (
   config: StoredConfig,
   declared: ReadonlyArray<ReportVariable>

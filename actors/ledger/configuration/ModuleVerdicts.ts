@@ -18,7 +18,7 @@ const verdictName = (status: string): ModuleVerdict["verdict"] => {
   return status === "absent" || status === "not_declared" ? "absent" : "rejected"
 }
 
-/** Adds the manifest's verdict on each module of the snapshot to a module's report. */
+/** Adds the manifest's verdict on each module of the snapshot to the report. */
 export const makeModuleVerdicts = Effect.gen(function* () {
   const compatibility = yield* CompatibilityCheck
   const compilation = yield* InstallConfigCompilation

@@ -7,13 +7,13 @@ import type { StoredConfig } from "./InstallConfigStore.ts"
 import { type OperatorConfigsShape, operatorBaseOf, profileNameOf, profileOf } from "./OperatorConfigs.ts"
 import { repositoryPathOf } from "../source/SnapshotManifest.ts"
 
-/** The facts about a snapshot that select a module's base configuration. */
+/** The parts of a snapshot that select the base configuration of a module. */
 export interface SnapshotPlace {
   readonly url: string
   readonly path: string
 }
 
-/** True if the operator's base configuration for a module differs from the one with which the configuration was compiled. */
+/** Returns true if the operator's base configuration has changed since the configuration was compiled. */
 export const baseMoved = (
   operator: OperatorConfigsShape,
   config: Pick<StoredConfig, "operator">,
@@ -24,8 +24,8 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * The reason why a plan must no longer be applied: the operator's decisions have changed since it was created. A plan from a
- * release without profiles was created under the default profile.
+ * Returns the reason why a plan is void: the operator has changed the base configuration or the profile since the plan was
+ * created. Plans from releases without profiles count as plans under the default profile.
  */
 export const operatorMoved = (
   operator: OperatorConfigsShape,
@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** The requirements of a profile for the runner. */
+/** The runner requirements that a profile defines. */
 export const requirementsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunRequirements => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),
@@ -72,7 +72,7 @@ export const plannedCheck = ({ name, path, status, target, timeout }: PostApplyC
   timeoutSeconds: timeout ?? defaultCheck.timeout
 })
 
-/** The operator's base configuration as shown to reviewers, without values. */
+/** The operator's base configuration for reviewers, without values. */
 export const operatorEvidence = ({ operator }: Pick<StoredConfig, "operator">): OperatorEvidence | undefined =>
   operator === undefined
     ? undefined

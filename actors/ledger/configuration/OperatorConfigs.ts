@@ -5,14 +5,17 @@ import { baseConfigFor, OperatorBaseConfig } from "../../../schema/policy/Operat
 import { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
 import { requestDigest } from "../../base/idempotency/RequestDigest.ts"
 
-/** The operator's definitions, apart from the ceilings on manifests; `loadedAt` is when they were loaded (ISO 8601). */
+/**
+ * The operator's profiles and base configurations. The limits on manifests are in `InstallPolicy`. `loadedAt` is an ISO 8601
+ * time.
+ */
 export interface OperatorConfigsShape {
   readonly profiles: Readonly<Record<string, ExecutionProfile>>
   readonly baseConfigs: ReadonlyArray<OperatorBaseConfig>
   readonly loadedAt: string
 }
 
-/** The operator's profiles and base configurations. Read at the point of use, since a reload changes them. */
+/** The operator's profiles and base configurations. Read on each use, because a reload can change them. */
 export const OperatorConfigs = Context.Reference<OperatorConfigsShape>(
   "svc/actors/ledger/configuration/OperatorConfigs",
   {
@@ -22,18 +25,18 @@ export const OperatorConfigs = Context.Reference<OperatorConfigsShape>(
 
 const encodeProfile = Schema.encodeSync(Schema.toCodecJson(ExecutionProfile))
 
-/** A profile with its digest. */
+/** A profile and its digest. */
 export interface NamedProfile {
   readonly name: string
   readonly digest: string
   readonly profile: ExecutionProfile
 }
 
-/** The profile with that name; `undefined` if the operator has not defined it. */
+/** Returns the profile with this name, or `undefined` if the operator has not defined it. */
 export const executionProfile = ({ profiles }: OperatorConfigsShape, name: string): ExecutionProfile | undefined =>
   name === defaultProfile ? {} : Object.hasOwn(profiles, name) ? profiles[name] : undefined
 
-/** The profile with that name and its digest; `undefined` if the operator has not defined it. */
+/** Like `executionProfile`, with the digest of the profile. */
 export const profileOf = (operator: OperatorConfigsShape, name: string): NamedProfile | undefined => {
   const profile = executionProfile(operator, name)
   if (profile === undefined) return undefined
@@ -41,20 +44,20 @@ export const profileOf = (operator: OperatorConfigsShape, name: string): NamedPr
   return { name, digest: requestDigest([name, encodeProfile(rules)]), profile }
 }
 
-/** A configuration's record of the base configuration it was compiled with. */
+/** The base configuration from which a configuration was compiled, as stored with it. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Covers the whole base configuration: any change to it results in a different digest. */
+  /** Covers the whole base configuration, so any change to it changes the digest. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
-  /** The variables set by the operator, among those that the module declares. */
+  /** The declared variables that the operator sets. */
   variables: Schema.Array(Schema.String),
   interfaceKeys: Schema.Array(Schema.String),
   lifecycle: Schema.optionalKey(Lifecycle)
 })
 export type StoredOperatorConfig = typeof StoredOperatorConfig.Type
 
-/** A base configuration with its digest. */
+/** A base configuration and its digest. */
 export interface NamedBase {
   readonly config: OperatorBaseConfig
   readonly digest: string
@@ -67,7 +70,7 @@ export const digestOfBase = (config: OperatorBaseConfig): string => {
   return requestDigest(encodeBase(rules))
 }
 
-/** The base configuration that applies to a module, by its path in the repository at `url`. */
+/** Selects the base configuration for a module by its path in the repository at `url`. */
 export const operatorBaseOf = (
   { baseConfigs }: OperatorConfigsShape,
   module: { readonly url: string; readonly path: string }
@@ -88,7 +91,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** A configuration's record of the base configuration; `declared` contains the module's declared names. */
+/** The record of a base configuration to store with a configuration. `declared` contains the names that the module declares. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),
@@ -98,5 +101,5 @@ export const storedOperator = ({ config, digest }: NamedBase, declared: Readonly
   ...(config.lifecycle === undefined ? {} : { lifecycle: config.lifecycle })
 })
 
-/** The profile of a configuration, by name. */
+/** The name of the execution profile that a configuration uses. */
 export const profileNameOf = (operator: StoredOperatorConfig | undefined): string => operator?.profile ?? defaultProfile

@@ -17,25 +17,27 @@ import { OperatorConfigs } from "./OperatorConfigs.ts"
 import { marked } from "./VariableRules.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** Makes Capsules follow the operator's decisions: a plan is created only under the current base configuration. */
+/**
+ * Recompiles Capsule configurations when the operator changes a base configuration, so that every new plan uses the current one.
+ */
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
-    /** The location of a configuration's snapshot, which selects its base configuration. */
+    /** The snapshot location that selects the base configuration of this configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
     /**
-     * In the caller's transaction, for a plan that is starting: if the base configuration has changed, the Capsule gets a
-     * successor of its configuration that is compiled with the new base. Returns the resulting Capsule; `undefined` if nothing
-     * has changed. Fails if the module cannot be configured that way.
+     * Called when a plan starts, in the caller's transaction. If the base configuration has changed, gives the Capsule a
+     * successor configuration compiled from the new base and returns the updated Capsule; returns `undefined` if nothing has
+     * changed. Fails if the module cannot be configured with the new base.
      */
     readonly follow: (
       capsule: GuardedCapsuleRow,
       config: LoadedInstallConfig,
       runId: RunId
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
-    /** The reason why a Capsule's plan must no longer be applied, because of later decisions by the operator. */
+    /** Returns the reason why later operator changes void this plan, or `undefined` if the plan can be applied. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
-    /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
+    /** Voids every unapplied plan whose operator settings have changed since. Returns the number of voided plans. */
     readonly supersedeMoved: Effect.Effect<number>
   }
 >()("svc/actors/ledger/configuration/OperatorSuccession") {
@@ -71,7 +73,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // A second attempt at the same Run finds the first one's result.
+        // The id is derived, so a second attempt of the same Run finds the configuration of the first attempt.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,
@@ -102,7 +104,7 @@ export class OperatorSuccession extends Context.Service<
       })
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        // A restore executes nothing; the plan that must follow it uses the settings of that time.
+        // A restore executes nothing. The plan that must follow it uses the settings current at that time.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

@@ -7,14 +7,14 @@ import { executionProfile, OperatorConfigs } from "./OperatorConfigs.ts"
 
 const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
 
-/** A new Run uses the pool of its configuration's execution profile, as the operator currently defines it. */
+/** Assigns a new Run to the pool that the operator currently defines for its execution profile. */
 export const layer = Layer.effect(
   RunPools,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const operator = yield* OperatorConfigs
     return Effect.fnUntraced(function* (configId) {
-      // Most installations have no pool and skip the query.
+      // Most installations define no pool, so the query can be skipped.
       if (Object.values(operator.profiles).every(({ pool }) => pool === undefined)) return localPool
       const [config] = yield* ProfileName.rows(sql)`SELECT json_extract(config, '$.operator.profile') AS profile
         FROM install_configs WHERE id = ${configId ?? null}`

@@ -24,7 +24,7 @@ const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
         postApply: (operator.lifecycle?.postApply ?? []).map(plannedCheck)
       }
 
-/** The public projection: declared variables with their origin and whether they are set, never a value. */
+/** The public projection. It lists each declared variable with its origin and whether it has a value, but never the value. */
 export const toInstallConfig = (row: ListedConfig): InstallConfig => {
   const config = decodeConfig(row.config)
   const { compiled } = config
@@ -53,7 +53,9 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
   return typeof value === "boolean" ? "boolean" : "json"
 }
 
-/** A changed base configuration counts as a different one; each Workspace has its own id for it. */
+/**
+ * Derived from the Workspace and the digest, so each Workspace gets its own id and a changed base configuration gets a new id.
+ */
 const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
 
@@ -90,7 +92,7 @@ const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedA
   })
 }
 
-/** The operator's base configurations as a Workspace sees them, by id: not yet records, and without values. */
+/** The operator's base configurations as listed in a Workspace, by id. They have no rows yet and include no values. */
 export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
   Effect.sync(() =>
     operator.baseConfigs
@@ -99,8 +101,8 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
   )
 
 /**
- * Finds the Workspace in which an id refers to a ready-made configuration. Such an id cannot be reversed, so the ids of all
- * Workspaces are derived once for each set of base configurations, and only when somebody looks up an unknown id.
+ * Finds the Workspace to which the id of a ready-made configuration belongs. Ids cannot be reversed, so the ids of all Workspaces
+ * are computed on the first lookup of an unknown id, once per set of base configurations.
  */
 export const readyMadeOwners = (operator: OperatorConfigsShape) => {
   let derivedFrom: OperatorConfigsShape["baseConfigs"] = []

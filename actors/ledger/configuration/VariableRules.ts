@@ -8,15 +8,15 @@ import { exceedsJsonLimits, type JsonValueExcess } from "../../../schema/json/Js
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
-/** A whole number that was, or may have been, rounded in JSON: the intended number is unknown. */
+/** True for an integer beyond the range in which JSON numbers are exact: svc cannot tell which number was intended. */
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
-/** True if any part of a value is such a number. */
+/** Returns true if a value contains a number that `isRounded` reports. */
 export const holdsRoundedNumber = (root: Schema.Json): boolean =>
   typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
 
-/** A number with more digits than JSON readers keep, written as a string of them; the tool reads up to 150 of them exactly. */
+/** A number as a string, with more digits than JSON parsers preserve. The tool reads up to 150 digits exactly. */
 const longNumber = /^(?=(?:\D*\d){16,150}\D*$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 
 const excesses: Readonly<Record<JsonValueExcess, string>> = {
@@ -27,7 +27,8 @@ const excesses: Readonly<Record<JsonValueExcess, string>> = {
 }
 
 /**
- * The reason why a set of private values exceeds its limits (specification, Limits), checked before anything digests or scans it.
+ * Returns the reason why private values exceed their limits (specification, Limits). Checked before the values are digested or
+ * scanned.
  */
 const boundsProblem = (values: Schema.Json): string | undefined => {
   const excess = exceedsJsonLimits(values, privateValuesLimits)
@@ -37,7 +38,7 @@ const boundsProblem = (values: Schema.Json): string | undefined => {
     : undefined
 }
 
-/** True if a value has an input's basic type; null matches every type. */
+/** Returns true if a value has the basic type of an input. `null` is valid for every type. */
 export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
   if (value === null) return true
   switch (type) {
@@ -52,18 +53,21 @@ export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolea
   }
 }
 
-/** Limits on the whole set, checked first. */
+/** Fails if the values exceed their limits. Call it before any other check. */
 export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<void, ApiError> => {
   const problem = boundsProblem(values)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
-/** A variable and who may set it; `undeclared`: nobody, because the Capsule's manifest does not declare it. */
+/**
+ * A variable and the origin that controls it. `undeclared` means that the manifest does not declare the variable, so nobody may
+ * set it.
+ */
 export type GovernedVariable = Omit<DeclaredVariable, "origin"> & {
   readonly origin: DeclaredVariable["origin"] | "undeclared"
 }
 
-/** The variables that another Capsule's Output may fill: those that are neither host-delivered nor derived. */
+/** Returns true if a dependency may fill the variable: the variable is neither host-delivered nor derived. */
 export const isFillable = ({ origin }: GovernedVariable): boolean =>
   origin === "user" || origin === "module_default" || origin === "undeclared"
 
@@ -71,8 +75,8 @@ const manifestInputs = ({ inputs }: StoredConfig["compiled"]): ReadonlySet<strin
   new Set(inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
 
 /**
- * The variables that an install may set: in a Capsule with a manifest, its user inputs, and required variables that it does not
- * mention. Configurations from earlier releases also stored the others as set by a person.
+ * The variables that a person may set during an install. With a manifest these are its user inputs, and required variables that
+ * it omits. Configurations from earlier releases marked all other variables as user inputs too.
  */
 export const governedVariables = ({
   compiled,
@@ -88,7 +92,7 @@ export const governedVariables = ({
 }
 
 /**
- * The variables that a configuration plan or a re-adoption may set: in a Capsule with a manifest, only its user inputs
+ * The variables that a person may set in a configuration plan or re-adoption. With a manifest these are only its user inputs
  * (specification, Configuration plans).
  */
 export const changeableVariables = ({
@@ -102,7 +106,7 @@ export const changeableVariables = ({
   )
 }
 
-/** The reason why a person may not set a variable, if any. */
+/** Returns the reason why a person may not set a variable, or `undefined` if they may. */
 export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
   switch (origin) {
     case "user":
@@ -118,7 +122,7 @@ export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
   }
 }
 
-/** The variables, each marked with whether it has a value. */
+/** Adds to each variable whether it has a value. */
 export const marked = (
   variables: ReadonlyArray<DeclaredVariable>,
   values: VariableValues
@@ -126,8 +130,8 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks the given values against the declared inputs: known names, basic types, none that the service fills in, no redaction
- * mark, and no secret that could not be hidden. Fails with `invalid_request`, naming the variable but never its value.
+ * Checks values against the declared inputs: known names, basic types, not filled by svc, no redaction mark, and no secret too
+ * short to redact. Fails with `invalid_request`; the error names the variable, never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,
@@ -157,7 +161,7 @@ export const checkValues = Effect.fnUntraced(function* (
   if (problem !== undefined) return yield* invalidRequest(`${field}: the secret inputs ${problem}.`)
 })
 
-/** The required inputs for which a set of values provides none. */
+/** The required inputs that have no value. */
 export const missingInputs = (
   declared: ReadonlyArray<GovernedVariable>,
   values: VariableValues
@@ -166,15 +170,14 @@ export const missingInputs = (
     .filter((variable) => variable.required && variable.origin === "user" && !Object.hasOwn(values, variable.name))
     .map((variable) => variable.name)
 
-/** Values to set, and names whose values are removed so that the module's defaults apply. */
+/** Values to set, and variables to reset to the module's defaults. */
 export interface VariablePatch {
   readonly set?: VariableValues | undefined
   readonly remove?: ReadonlyArray<string> | undefined
 }
 
 /**
- * A configuration's values after a patch, or what is wrong with the patch. The new values have been checked against the
- * declarations.
+ * Applies a patch to a configuration's values. The new values must already match the declarations. Fails if the patch is invalid.
  */
 export const patchedValues = (
   declared: ReadonlyArray<GovernedVariable>,

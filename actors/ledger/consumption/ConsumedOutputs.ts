@@ -7,17 +7,14 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 
-/**
- * The values that a dependency delivered to a plan, or failed to deliver: every dependency of the Capsule at that time is
- * recorded.
- */
+/** A value that a plan received from a dependency. Dependencies that provided nothing are recorded too. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
-  /** For a producer in another Workspace: the share that provided it. */
+  /** Set if the producer is in another Workspace: the share that provided the value. */
   outputShareId: Schema.optionalKey(OutputShareId),
-  /** Absent in plans created before this was recorded. */
+  /** Absent in plans created before this field existed. */
   producerCapsuleId: Schema.optionalKey(CapsuleId),
-  /** The names used by consumer and producer; absent for `remote_state`, which may read every Output. */
+  /** The consumer's and the producer's name of the Output. Absent for `remote_state`, which can read every Output. */
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),
@@ -54,7 +51,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** The plan's record of this offer, or the reason why the plan is void regardless of values. */
+/** Returns the record of an offer in the plan, or the reason why the plan is void whatever the value is. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">
@@ -68,8 +65,8 @@ export const takenOf = (
 }
 
 /**
- * The difference between a plan with these inputs and a new plan: a dependency or share was added or removed, or a producer
- * offers something else. `undefined` without a difference.
+ * Returns the first difference between the inputs of a plan and those of a new plan: an added or removed dependency or share, or
+ * a changed offer. Returns `undefined` if there is none.
  */
 export const movedInputs = Effect.fn("movedInputs")(function* (
   consumer: Consumer,
@@ -97,7 +94,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
 
 const ConsumedRow = rowShape({ consumed: Schema.NullOr(Schema.String) })
 
-/** The recorded inputs of a saved plan; `undefined` if the plan is missing, `null` if its inputs were not recorded. */
+/** The inputs recorded for a plan; `undefined` if the plan is missing, `null` if the plan has no record of its inputs. */
 export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: RunId | null) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* ConsumedRow.rows(sql)`SELECT consumed_outputs AS consumed FROM run_plans
@@ -106,7 +103,7 @@ export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: 
   return row.consumed === null ? null : yield* decodeConsumed(row.consumed)
 }, Effect.orDie)
 
-/** `movedInputs` for a saved plan, whose existence is not checked here. */
+/** Applies `movedInputs` to a saved plan. Does not check that the plan exists. */
 export const movedInputsOf = Effect.fn("movedInputsOf")(function* (consumer: Consumer, planRunId: RunId | null) {
   const consumed = yield* consumedOfPlan(planRunId)
   if (consumed === undefined) return undefined

@@ -5,7 +5,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table, rowShape } from "../../base/database/Table.ts"
 import { storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 
-/** The Outputs that a Capsule consumes from another. */
+/** Dependencies: Outputs of one Capsule that another Capsule consumes. */
 export const DependencyRow = table("dependencies", {
   id: DependencyId,
   workspace_id: WorkspaceId,
@@ -17,7 +17,7 @@ export const DependencyRow = table("dependencies", {
 })
 export type DependencyRow = RowOf<typeof DependencyRow.columns>
 
-/** Dependencies as the arrows of a graph. */
+/** The two ends of a dependency, as an edge of the graph. */
 export const DependencyEdgeRow = rowShape({ producer: CapsuleId, consumer: CapsuleId })
 
 export const DependencyOutputsJson = Schema.fromJsonString(Schema.Array(DependencyOutput))

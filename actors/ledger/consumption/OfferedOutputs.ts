@@ -17,20 +17,20 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { SharedOutput } from "../../../schema/records/OutputShare.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-// Shares are created in a folder above this one.
+// The OutputShare model is in a higher folder, so only these columns are declared here.
 const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
-/** The producer's name for an Output, and the share that provides it. */
+/** The share that provides an Output, and the producer's name for it. */
 interface SharedFrom {
   readonly name: string
   readonly shareId: OutputShareId
 }
 
 /**
- * The Outputs that a Capsule currently shares with a Workspace, under the receiver's names. Only approved, unrevoked shares are
- * included.
+ * The Outputs that a Capsule shares with a Workspace, under the receiver's names. Includes only approved shares that have not
+ * been revoked.
  */
 export const activeShares = Effect.fn("activeShares")(function* (
   producerCapsuleId: CapsuleId,
@@ -58,7 +58,7 @@ export interface ProducerRow {
   readonly release_reason: string | null
 }
 
-/** The reason why an ended Capsule offers nothing, and the remedy. */
+/** Explains why an ended Capsule offers nothing, and how to fix it. */
 const endOf = ({ release_reason, status }: ProducerRow): string => {
   const why =
     release_reason === "moved_elsewhere"
@@ -69,31 +69,31 @@ const endOf = ({ release_reason, status }: ProducerRow): string => {
   return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
 }
 
-/** A consumer of Outputs, with the facts that decide what it receives. */
+/** A Capsule that consumes Outputs, with the fields that determine its offers. */
 export interface Consumer {
   readonly id: CapsuleId
   readonly workspace_id: WorkspaceId
 }
 
-/** A dependency's current offer: one Output for one input, or, for `remote_state`, everything the producer has. */
+/** The current offer of a dependency: one Output for one input, or all Outputs of the producer for `remote_state`. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
-  /** `undefined` for a dependency that has only been requested. */
+  /** `undefined` if the dependency does not exist yet. */
   readonly dependencyId: Id
   readonly producerCapsuleId: CapsuleId
   /** `undefined` if the producer has ended. */
   readonly producerName: string | undefined
-  /** The consumer's name for the Output, and the input that it fills; both absent for `remote_state`. */
+  /** The consumer's name for the Output, and the input that the Output fills. Both are absent for `remote_state`. */
   readonly output: string | undefined
   readonly input: string | undefined
   readonly required: boolean
-  /** The producer's own name for the Output. */
+  /** The producer's name for the Output. */
   readonly name: string | undefined
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** The reason why the producer has the Output but must not offer it. */
+  /** The reason why an existing Output is not offered. */
   readonly withheld: string | undefined
-  /** The way in which the producer ended, if it has. */
+  /** Explains how the producer ended; `undefined` while it exists. */
   readonly ended: string | undefined
 }
 
@@ -105,21 +105,21 @@ export interface WantedOutputs<Id extends DependencyId | undefined = DependencyI
   readonly wanted: Dependency["outputs"]
 }
 
-/** The current Outputs of a producer. */
+/** The Outputs that a producer has. */
 export interface ProducedOutputs {
-  /** `undefined` if the producer no longer exists. */
+  /** `undefined` if the Capsule no longer exists. */
   readonly found: ProducerRow | undefined
-  /** The Outputs of its current StateVersion. */
+  /** The Outputs of the current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
-  /** The Outputs that it shares with the consumer's Workspace, keyed by the shared name; `undefined` within one Workspace. */
+  /** The Outputs shared with the consumer's Workspace, by their shared name. `undefined` if both are in the same Workspace. */
   readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }
 
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
 
 /**
- * The offers of one dependency. From another Workspace, they contain only currently shared Outputs, under their shared names, and
- * never a secret; within one Workspace, a secret may fill an input but is not published to anybody.
+ * The offers of one dependency. Across Workspaces, an offer contains only actively shared Outputs under their shared names, and
+ * never a secret. Within a Workspace a secret may fill an input, but is never shown.
  */
 export const offersFrom = <Id extends DependencyId | undefined>(
   { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
@@ -157,7 +157,7 @@ export const offersFrom = <Id extends DependencyId | undefined>(
   })
 }
 
-/** The values that one dependency provides, or would provide if it existed. */
+/** The offers of an existing or planned dependency. */
 export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
   consumer: Pick<Consumer, "workspace_id">,
   dependency: WantedOutputs<Id>
@@ -210,13 +210,16 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** The recorded use of a producer: nothing without a StateVersion, all Outputs without a name. */
+/**
+ * The StateVersion and Output that a consumer received. No StateVersion means that nothing was received; no name means all
+ * Outputs.
+ */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined
 }
 
-/** True if the consumed values equal the current offer. Values that cannot be compared are treated as different. */
+/** Returns true if the consumed value equals the current offer. Values that cannot be compared count as different. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

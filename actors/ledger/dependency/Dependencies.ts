@@ -23,22 +23,22 @@ import { DependencyEdgeRow, DependencyRow, toDependency } from "../consumption/D
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The flow of Outputs into inputs of other Capsules, and therefore the order of the Capsules. */
+/** Manages dependencies, which pass Outputs to inputs of other Capsules and thereby order the Capsules. */
 export class Dependencies extends Context.Service<
   Dependencies,
   {
-    /** The dependencies of a Capsule, as consumer or producer. */
+    /** Lists the dependencies in which the Capsule is the consumer or the producer. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
-     * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the consumer's plans that
-     * have not been applied yet: they were created without the dependency.
+     * Fails with `failed_precondition` if the dependency would close a cycle, and with `invalid_request` for unknown names. Voids
+     * the consumer's unapplied plans, because they were created without the dependency.
      */
     readonly create: (
       context: CommandContext,
       consumerCapsuleId: CapsuleId,
       request: NewDependency
     ) => Effect.Effect<Dependency, ApiError>
-    /** Voids the consumer's plans that have not been applied yet, in the same transaction. */
+    /** Also voids the consumer's unapplied plans, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/ledger/dependency/Dependencies") {
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
     const producer = yield* checkProducer("", consumer.workspace_id, request)
-    // All edges, since a cycle may pass through another Workspace.
+    // Loads all edges, because a cycle may pass through another Workspace.
     const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
     if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
         newestFirst: false,
         conditions: [
           read`(producer_capsule_id = ${capsuleId} OR consumer_capsule_id = ${capsuleId})`,
-          // The consumers of a share are private to their Workspace.
+          // The producing Workspace must not see which Capsules of another Workspace consume its share.
           read`workspace_id = (SELECT c.workspace_id FROM capsules c WHERE c.id = ${capsuleId})`
         ],
         filter: [capsuleId]

@@ -1,10 +1,12 @@
-/** An edge of the dependency graph: the consumer needs the producer. */
+/** An edge of the dependency graph, from consumer to producer. */
 export interface DependencyEdge {
   readonly producer: string
   readonly consumer: string
 }
 
-/** True if a new edge would close a cycle: the producer already needs the consumer, directly or through others. */
+/**
+ * Returns true if the new edge would close a cycle, because the producer already depends on the consumer directly or indirectly.
+ */
 export const closesCycle = (edges: ReadonlyArray<DependencyEdge>, { consumer, producer }: DependencyEdge): boolean => {
   const producersOf = new Map<string, Array<string>>()
   for (const edge of edges) {

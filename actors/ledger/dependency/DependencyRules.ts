@@ -72,7 +72,7 @@ const checkOutputs = Effect.fnUntraced(function* (
   }
 })
 
-/** The producer of a permitted dependency: visible to the Workspace, and holding the requested Outputs. */
+/** Checks that the Workspace can see the producer and that it has the requested Outputs, and returns the producer. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -89,7 +89,7 @@ export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   return producer
 })
 
-/** The inputs that a dependency fills: the module declares them, and they have not been filled yet. Adds them to `taken`. */
+/** Checks that the module declares the inputs and that nothing else fills them. Adds the inputs to `taken`. */
 export const checkInputs = Effect.fnUntraced(function* (
   at: string,
   declared: ReadonlyArray<DeclaredVariable>,
@@ -111,8 +111,8 @@ export const checkInputs = Effect.fnUntraced(function* (
 })
 
 /**
- * The current offer of a dependency: the inputs that it fills. Fails with `failed_precondition` if it is not ready: its producer
- * has never been applied, or lacks a value for a required Output.
+ * Returns the current offer of each input that a dependency fills. Fails with `failed_precondition` if the producer has never
+ * been applied or lacks a required Output.
  */
 export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   at: string,
@@ -139,7 +139,7 @@ export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   return filled
 })
 
-/** Writes the dependency, in the caller's transaction. */
+/** Inserts the dependency. Runs in the caller's transaction. */
 export const insertDependency = Effect.fn("Dependency.insert")(function* (
   id: DependencyId,
   consumer: Consumer,

@@ -11,14 +11,16 @@ const patchVersion = "svc.com/v2.4"
 const isObject = (value: Schema.Json): value is Schema.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The proposals in the form of a manifest, so that the same parser applies the same rules. */
+/** Puts the proposals into a manifest, so that the manifest parser checks them with the same rules. */
 const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
   apiVersion: patchVersion,
   kind: "Repository",
   install: { modules: { ".": { inputs: [], interfaces: [...proposed] } } }
 })
 
-/** The Outputs that Interfaces already read, so that no other Interface reads one of them as another type. */
+/**
+ * The Outputs that existing Interfaces read, with their types. No other Interface may read the same Output as a different type.
+ */
 const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
   ...outputAllowlist,
   ...interfaceBlueprints.flatMap(({ spec }) =>
@@ -29,10 +31,9 @@ const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall):
 ]
 
 /**
- * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
- * blueprint under the same key or name is a conflict, an Output must be neither sensitive nor ephemeral, and no binding can be
- * requested. Only the apply determines, and decides, if an Output is private for another reason. The failure is a message that
- * contains no values.
+ * Adds proposed Interface blueprints to a configuration without changing its existing ones: reusing a key or name for a different
+ * blueprint is a conflict. Outputs must be neither sensitive nor ephemeral, and binding requests are not allowed. An Output may
+ * still be private for a reason that only the apply can determine. The error message contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

@@ -17,7 +17,7 @@ interface Owner {
   readonly workspace_id: WorkspaceId
 }
 
-/** A binding to be created. A repeated request finds the existing one. */
+/** A binding to create. Creating the same binding again returns the existing one. */
 export interface NewBinding {
   readonly workspaceId: WorkspaceId
   readonly interfaceId: InterfaceId
@@ -32,10 +32,10 @@ export interface NewBinding {
 
 const encodePermissions = Schema.encodeSync(PermissionsJson)
 
-/** The permissions of a binding as one string, regardless of their order. */
+/** The permissions as a string that does not depend on their order. */
 export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
 
-/** One binding per consumer (or install), request and person: a revoked binding remains revoked. */
+/** Derived from the consumer or install, the request and the person. A revoked binding is therefore never created again. */
 export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permissions" | "deliveryType">) =>
   derivedId(
     InterfaceBindingId,
@@ -49,16 +49,16 @@ export class InterfaceLedger extends Context.Service<
   InterfaceLedger,
   {
     readonly ofCapsule: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<InterfaceRow>>
-    /** The Interface now exists, but is not usable yet. A retired one becomes pending again. */
+    /** Creates the Interface in the `pending` status, or returns a retired Interface to that status. */
     readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
-    /** The Interface as an apply left it. The revision increases only if something differs. */
+    /** Updates the Interface after an apply. The revision increases only if something has changed. */
     readonly resolve: (
       capsule: Owner,
       blueprint: InterfaceBlueprint,
       inputs: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<InterfaceId>
     readonly notReady: (capsuleId: CapsuleId, key: string) => Effect.Effect<void>
-    /** Ends Interfaces permanently, with every binding to them. */
+    /** Retires Interfaces permanently, and revokes their bindings. */
     readonly retire: (ids: ReadonlyArray<InterfaceId>) => Effect.Effect<void>
     readonly findBinding: (id: InterfaceBindingId) => Effect.Effect<BindingRow | undefined>
     readonly insertBinding: (binding: NewBinding) => Effect.Effect<string>

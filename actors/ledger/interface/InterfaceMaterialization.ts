@@ -16,11 +16,11 @@ import { type InterfaceId, type StateVersionId, Subject } from "../../../schema/
 
 const Installer = rowShape({ subject: Subject })
 
-/** Carries out the intents of applies: fills in an Interface from the Outputs, and binds the requested subjects once. */
+/** Carries out the intents that applies record: fills an Interface from the Outputs and creates the requested bindings. */
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {
-    /** Runs in the caller's transaction. Repeatable: an intent that is done or superseded is not changed. */
+    /** Materialises one intent in the caller's transaction. Does nothing if the intent is already done or superseded. */
     readonly materialize: (intentId: string) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/interface/InterfaceMaterialization") {
@@ -46,14 +46,14 @@ const make = Effect.gen(function* () {
   const outputsOf = Effect.fnUntraced(function* (stateVersionId: StateVersionId) {
     const outputs = new Map<string, AppliedOutput>()
     for (const row of yield* states.outputs(stateVersionId)) {
-      // A sensitive value is not even opened. Ephemeral values are not in the state.
+      // Sensitive values are not decrypted. Ephemeral values are not in the state.
       const value = row.sensitive === 1 ? undefined : Redacted.value(yield* states.outputValue(row))
       outputs.set(row.name, { name: row.name, value, privacy: privacyReason(row) })
     }
     return outputs
   })
 
-  /** The installer of the Capsule, if still an active member. */
+  /** The person who installed the Capsule; none if they are no longer an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
     const rows = yield* Installer.rows(sql)`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** Carried out only once: a completed request is not repeated, even if it has since been revoked. */
+  /** Handles each binding request once: later runs do not recreate a binding that has been revoked. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: InterfaceId,
@@ -141,7 +141,8 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // Uses a savepoint: a defect undoes partial work, and the failure is recorded instead of being retried forever.
+      // A savepoint: if materialisation dies, its partial work is undone and the failure is recorded instead of being retried
+      // forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -7,7 +7,7 @@ import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 
-/** The address that an Interface names as its protected resource, from its current inputs. */
+/** The URL of the protected resource in an Interface's current inputs. */
 const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | undefined => {
   const { resourceUriInput } = decodeAccess(row.access)
   const value = resourceUriInput === undefined ? undefined : decodeInputs(row.inputs)[resourceUriInput]
@@ -15,15 +15,15 @@ const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | u
 }
 
 /**
- * The only resolved Interface of a Workspace with exactly this address as its protected resource. `undefined` if there is none or
- * more than one: svc does not guess, because a binding to one Interface must not open another.
+ * Finds the only resolved Interface of a Workspace with exactly this resource URL. Returns `undefined` if several match, because
+ * a binding to one Interface must not grant access to another.
  */
 export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,
   resource: string
 ): Effect.fn.Return<InterfaceId | undefined, SqlError> {
-  // The inputs contain the address as a JSON string, which excludes most rows.
+  // The URL appears in the inputs as a JSON string, so this condition excludes most rows early.
   const rows = yield* InterfaceRow.some(sql, "id", "access", "inputs")`SELECT id, access, inputs FROM interfaces
     WHERE workspace_id = ${workspaceId} AND status = 'resolved'
       AND REPLACE(inputs, ${JSON.stringify(resource)}, '') <> inputs`

@@ -37,7 +37,7 @@ export const InterfaceRow = table("interfaces", {
 })
 export type InterfaceRow = RowOf<typeof InterfaceRow.columns>
 
-/** The people who may use an Interface. */
+/** Bindings: the permission of one person to use an Interface. */
 export const BindingRow = table("interface_bindings", {
   id: InterfaceBindingId,
   workspace_id: WorkspaceId,
@@ -54,7 +54,7 @@ export const BindingRow = table("interface_bindings", {
 })
 export type BindingRow = RowOf<typeof BindingRow.columns>
 
-/** Interfaces requested by an apply. */
+/** Materialisation intents, recorded by applies. */
 export const IntentRow = table("interface_intents", {
   id: Schema.String,
   workspace_id: WorkspaceId,
@@ -85,7 +85,7 @@ const decodeDocument = Schema.decodeUnknownSync(DocumentJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 
-/** The public projection. Bindings are never part of it. */
+/** The public projection. It never includes bindings. */
 export const toInterface = (row: InterfaceRow): Interface =>
   decodeInterface({
     id: row.id,
@@ -120,11 +120,11 @@ export const toFailure = (row: IntentRow) =>
 /** A currently valid binding, with its permissions. */
 interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
-  /** The Capsule whose declaration requested the binding; `undefined` if the Interface's own declaration requested it. */
+  /** The Capsule whose declaration requested the binding; `undefined` if the Interface itself requested it. */
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
-/** A valid Interface, and one person's permissions for it through one delivery. */
+/** An Interface that can be used, and one person's permissions for one kind of delivery. */
 export interface InterfaceUse {
   readonly row: InterfaceRow
   readonly bindings: ReadonlyArray<StandingBinding>
@@ -133,8 +133,8 @@ export interface InterfaceUse {
 const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
- * Reads through `sql` how a person may currently use an Interface: the Interface is resolved, its Capsule is serving, the person
- * is an active member, and the binding is ready. `undefined` if any of these does not hold.
+ * Reads through `sql` how a person may use an Interface now. Returns `undefined` unless the Interface is resolved, its Capsule is
+ * in service, the person is an active member and the binding is ready.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

@@ -9,7 +9,7 @@ import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../../sch
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
-/** The parts of a successful apply that concern Interfaces. */
+/** The result of a successful apply, as far as Interfaces need it. */
 export interface AppliedCapsule {
   readonly runId: RunId
   readonly capsule: { readonly id: CapsuleId; readonly workspace_id: WorkspaceId }
@@ -18,8 +18,8 @@ export interface AppliedCapsule {
 }
 
 /**
- * The effect of an apply or a destroy on the Interfaces of its Capsule, in the transaction that settles it: an apply records
- * durable intents for the Interface actor, a destroy retires the Interfaces immediately.
+ * Updates the Interfaces of a Capsule in the transaction that settles its apply or destroy. An apply records intents for the
+ * Interface actor; a destroy retires the Interfaces immediately.
  */
 export class InterfaceSettlement extends Context.Service<
   InterfaceSettlement,
@@ -35,7 +35,7 @@ export class InterfaceSettlement extends Context.Service<
       const ledger = yield* InterfaceLedger
       const due = yield* DueWork
 
-      /** A later apply supersedes pending intents. */
+      /** Marks pending intents of earlier applies as superseded. */
       const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`

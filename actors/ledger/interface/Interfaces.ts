@@ -12,8 +12,8 @@ export class Interfaces extends Context.Service<
   Interfaces,
   {
     /**
-     * The Interfaces of a Workspace that this person may open: resolved Interfaces of existing Capsules, with a ready `ui.open`
-     * binding for the person. `capsuleId` only narrows the result. Writes nothing.
+     * The Interfaces that this person may open in a Workspace: resolved Interfaces of existing Capsules, with a ready `ui.open`
+     * binding. `capsuleId` only filters the result. Read-only.
      */
     readonly uiSurfaces: (
       workspaceId: WorkspaceId,
@@ -21,9 +21,9 @@ export class Interfaces extends Context.Service<
       filter: { readonly capsuleId?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Interface>, ApiError>
-    /** The Interfaces that could not be materialised, without values, newest first. */
+    /** The Interfaces that could not be materialised, newest first. Includes no values. */
     readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
-    /** Tries again if the failure is still exactly the expected one; fails with `guard_conflict` otherwise. */
+    /** Retries the expected failure. Fails with `guard_conflict` if the failure has changed. */
     readonly retry: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -31,8 +31,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * Checked on every use: the current Interface, binding, Capsule and membership. Fails with `permission_denied` if any of them
-     * is not valid. Both issuing a token and invoking an Interface go through this check first.
+     * Checks the current Interface, binding, Capsule and membership, and fails with `permission_denied` if one of them is not
+     * valid. Called before each token is issued and before each invocation.
      */
     readonly authorize: (use: {
       readonly subject: string

@@ -11,8 +11,8 @@ import { Interfaces } from "./Interfaces.ts"
 import { capsuleInService } from "../../../schema/tables/CapsuleTables.ts"
 
 /**
- * A permission as it appears in the JSON array of a binding. No permission contains a quote, so its quoted form occurs in the
- * JSON if and only if it is in the array. Compared using REPLACE, since LIKE would ignore letter case.
+ * A permission in its quoted form. Permissions contain no quotes, so the quoted form occurs in the binding's JSON array exactly
+ * if the permission is in it. Queries compare with REPLACE, because LIKE ignores case.
  */
 const quoted = (permission: string) => JSON.stringify(permission)
 

@@ -12,7 +12,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { HeldRecord, type RestoredRecords, ReviewItem } from "../../base/RestoredRecords.ts"
 
-/** Outputs that one Workspace offers to another. */
+/** Outputs of a Capsule that one Workspace shares with another. */
 export const OutputShareRow = table("output_shares", {
   id: OutputShareId,
   from_workspace_id: WorkspaceId,
@@ -29,8 +29,8 @@ export type OutputShareRow = RowOf<typeof OutputShareRow.columns>
 const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
 /**
- * Revokes a Capsule's shares, and voids the plans that used them, in the caller's transaction. Both sides see it in their
- * history. Returns the shares.
+ * Revokes a Capsule's shares and voids the plans that used them, in the caller's transaction. Audits the change in both
+ * Workspaces and returns the shares.
  */
 export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
           toWorkspaceId: share.to_workspace_id,
           outputs,
           because: "producer_released",
-          // The receiving side's use of the share is private to that side.
+          // Only the receiving Workspace may see which of its plans used the share.
           ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
         },
         requestId: context.requestId
@@ -74,8 +74,8 @@ const takenShare = rowShape({ producer: OutputShareRow.columns.producer_capsule_
 const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
 
 /**
- * OutputShares that a restore brought back; the restore has voided plans that used one. Consumers of a share receive nothing
- * while it is pending, and are compared after each decision.
+ * Reviews OutputShares after a restore, which has already voided the plans that used them. Consumers receive nothing from a share
+ * while its review is pending, and are compared after each decision.
  */
 export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
   const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: CapsuleId }>) {

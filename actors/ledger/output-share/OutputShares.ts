@@ -49,24 +49,23 @@ const toShare = (row: OutputShareRow): OutputShare =>
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
 
-/**
- * One Workspace's offers of public Outputs of a Capsule to another Workspace. An offer has no effect until the other side
- * accepts.
- */
+/** Shares of public Outputs between Workspaces. A share has no effect until the receiving Workspace accepts it. */
 export class OutputShares extends Context.Service<
   OutputShares,
   {
-    /** Shares from or to the Workspace. */
+    /** Lists the shares that the Workspace offers or receives. */
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
-    /** Called by the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
+    /**
+     * Called by the producing Workspace. Only Outputs that the module declares as neither sensitive nor ephemeral can be shared.
+     */
     readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
-    /** Called by the receiving side; `actingWorkspaceId` is the Workspace that the caller was authorised for. */
+    /** Called by the receiving Workspace. `actingWorkspaceId` is the Workspace for which the caller was authorised. */
     readonly approve: (
       context: CommandContext,
       id: OutputShareId,
       actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
-    /** Called by either side, at any time. Voids the unapplied plans that used it, in the same transaction. */
+    /** Either Workspace may revoke a share at any time. Voids the unapplied plans that used it, in the same transaction. */
     readonly revoke: (
       context: CommandContext,
       id: OutputShareId,
@@ -97,7 +96,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* notFound("OutputShare") : row
   })
 
-  /** Both sides see the outcome in their own history. */
+  /** Audits the outcome in both Workspaces. */
   const audited = Effect.fnUntraced(function* (
     context: CommandContext,
     row: OutputShareRow,
@@ -114,7 +113,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // The receiving side's use of the share is private to that side.
+          // Only the receiving Workspace may see which of its plans used the share.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId
@@ -173,7 +172,7 @@ const make = Effect.gen(function* () {
     return toShare(row)
   }, transaction(sql))
 
-  /** An offered Output may have become private since, or its Capsule may have ended: in that case the offer provides nothing. */
+  /** Checks that the Outputs are still public and the Capsule still exists. Otherwise the share provides nothing. */
   const stillOffered = Effect.fnUntraced(function* (row: OutputShareRow) {
     const producer = yield* capsules.find(row.producer_capsule_id)
     if (producer === undefined || isEnded(producer.status)) {

@@ -3,16 +3,16 @@ import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 
-/** A coordinator's reaction to the Run of its current phase: it waits for the Run, takes its result, or fails with it. */
+/** The next step of a coordinator after reading its current Run: wait for the Run, use its result, or fail. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
-/** For a sync or a check, which has to finish. */
+/** For syncs and checks, which must finish. */
 export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): CoordinatorStep => {
   if (run === undefined || !isFinalStatus(run.status)) return "wait"
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
-/** For a plan, which becomes reviewable once it is computed and remains so regardless of the review's outcome. */
+/** For plans, which are ready for review once they are computed, whatever the review decides later. */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
@@ -30,7 +30,7 @@ const withDetail = ({ detail, line, path, summary }: RunDiagnostic): Omit<Findin
   }
 }
 
-/** The coordinator's messages about a Run that causes it to fail: the failure, and each error of the tool with its detail. */
+/** Findings for a coordinator whose Run failed: the Run's failure, and each error of the tool with its detail. */
 export const failuresOf = (
   run: Pick<RunRow, "id" | "status" | "error_code" | "error_message" | "evidence">,
   step: "source sync" | "compatibility check" | "plan"
@@ -38,7 +38,7 @@ export const failuresOf = (
   const code = run.error_code ?? `${step}_${run.status}`
   const failure = run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
   const errors = (EvidenceJson.read(run.evidence).diagnostics ?? []).filter(({ severity }) => severity === "error")
-  // The failure repeats the summary of the first error.
+  // The failure may repeat the summary of an error.
   const isNamed = errors.some(({ summary }) => summary === failure)
   return [
     ...(isNamed ? [] : [{ severity: "error" as const, code, message: failure }]),

@@ -9,8 +9,8 @@ const amount = Schema.Finite.check(
 )
 
 /**
- * Monthly cost of one resource of a type. `when` narrows the price to resources whose top-level attributes have these values; of
- * the matching prices, the one with the most attributes applies, and on a tie the first.
+ * The monthly cost of one resource of a type. `when` restricts the price to resources with these top-level attribute values. If
+ * several prices match, the one with the most attributes applies; on a tie, the first.
  */
 const Price = Schema.Struct({
   type: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,127}$/, { description: "a resource type" })),
@@ -19,23 +19,20 @@ const Price = Schema.Struct({
 })
 type Price = typeof Price.Type
 
-/** The operator's prices, in one currency (ISO 4217). */
+/** The operator's price list, in one currency (ISO 4217). */
 export const PriceTable = Schema.Struct({
   currency: Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { description: "a currency such as USD" })),
   items: Schema.Array(Price).check(Schema.isMaxLength(10_000))
 })
 export type PriceTable = typeof PriceTable.Type
 
-/**
- * This server's prices. None by default, in which case there is no estimate. Read at the point of use, because a reload changes
- * them.
- */
+/** The price list of this server. Without a list there are no estimates. Read on each use, because a reload can change it. */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })
 
 type Side = "before" | "after"
-/** `priceless`: no price matches. `undecided`: whether one matches depends on a value that the review does not contain. */
+/** `priceless`: no price matches. `undecided`: a match depends on a value that the review does not contain. */
 type Verdict = number | "priceless" | "undecided"
 
 const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
@@ -43,7 +40,7 @@ const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
 
 const fits = (change: ResourceChange, side: Side, name: string, wanted: unknown): boolean | undefined => {
   const attribute = change.changedAttributes.find((candidate) => candidate.name === name)
-  // For a resource that is neither created nor deleted, the review contains only what changes.
+  // A review of an update lists only changed attributes; a create or delete lists all of them.
   if (attribute === undefined) return has(change, "create") !== has(change, "delete") ? false : undefined
   if (attribute.sensitive === true || (side === "after" && attribute.unknown === true)) return undefined
   return attribute[side] === wanted
@@ -58,7 +55,7 @@ const priceOf = (prices: ReadonlyArray<Price>, change: ResourceChange, side: Sid
   return "priceless"
 }
 
-// Prices have few decimals; any extra digits in a sum are binary floating-point noise.
+// Rounds away binary floating-point noise; prices have few decimals.
 const rounded = (value: number) => Math.round(value * 1e6) / 1e6
 
 const staysAsItCosts = (prices: ReadonlyArray<Price>, change: ResourceChange) => {
@@ -89,7 +86,7 @@ const itemOf = (prices: ReadonlyArray<Price>, change: ResourceChange): CostItem 
 const missing = (types: ReadonlyArray<string>, why: string) =>
   Object.entries(Arr.groupBy(types, (type) => type)).map(([type, { length }]) => `${type} (${length}): ${why}`)
 
-/** The change that a Run's plan makes to the monthly bill. Pure: the same plan and prices give the same estimate. */
+/** Estimates how a plan changes the monthly bill. The same plan and prices always give the same estimate. */
 export const estimateCost = (table: PriceTable | undefined, run: Pick<Run, "id" | "resourceChanges">): CostEstimate => {
   const none = (reasons: ReadonlyArray<string>): CostEstimate => ({
     runId: run.id,

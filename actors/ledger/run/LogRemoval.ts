@@ -17,23 +17,23 @@ import { pendingPlan, RunRow } from "./RunRow.ts"
 
 /** The facts that decide if the log of a Run may be removed. */
 export interface KeptLog {
-  /** The time of its last line; null while more lines may follow. */
+  /** The time of the last line; null while more lines may follow. */
   readonly endedAt: string | null
-  /** The Run is in a final status. */
+  /** True if the Run has a final status. */
   readonly isOver: boolean
-  /** It is a plan that can still be approved or applied. */
+  /** True for a plan that can still be approved or applied. */
   readonly isPendingPlan: boolean
-  /** It is the apply that wrote the Capsule's current state, or that apply's plan. */
+  /** True for the apply that wrote the Capsule's current state, and for its plan. */
   readonly madeCurrentState: boolean
-  /** No later Run of its Capsule or Source explains the current situation. */
+  /** True if the Run's Capsule or Source has had no later Run. */
   readonly isNewest: boolean
-  /** It left a state that has been neither adopted nor discarded. */
+  /** True if the Run left a state that nobody has adopted or discarded yet. */
   readonly leftState: boolean
 }
 
 export type LogKeptReason = "open" | "young" | "pending_plan" | "current_state" | "newest" | "left_over_state"
 
-/** The reason why a log is kept; `undefined` if it may be removed. Logs that ended after `before` are kept. */
+/** Returns the reason why a log is kept, or `undefined` if it may be removed. A log that ended after `before` is always kept. */
 export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | undefined => {
   if (log.endedAt === null || !log.isOver) return log.isPendingPlan ? "pending_plan" : "open"
   if (log.endedAt >= before) return "young"
@@ -43,10 +43,10 @@ export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | und
   return log.isNewest ? "newest" : undefined
 }
 
-/** Runs examined per statement. */
+/** Runs examined by one statement. */
 const candidatesAtOnce = 100
 
-/** The last Run examined, in order of the ends of the logs. */
+/** The position after the last examined Run, in order of log ends. */
 interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -69,7 +69,7 @@ const Removable = rowShape({
   bytes: Schema.NullOr(Schema.Int)
 })
 
-/** The removable logs of one Workspace. */
+/** The removable logs of a Workspace. */
 interface RemovableLogs {
   readonly workspaceId: WorkspaceId
   readonly runs: number
@@ -79,11 +79,11 @@ interface RemovableLogs {
 interface LogCandidates {
   /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** The start of the next batch; undefined after the last. */
+  /** The position of the next batch; `undefined` after the last one. */
   readonly next: LookedAt | undefined
 }
 
-/** Decides which of the logs that ended before `before` may be removed, oldest first, `candidatesAtOnce` at a time. */
+/** Examines `candidatesAtOnce` of the logs that ended before `before`, oldest first, and returns the removable ones. */
 const logCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   before: string,
@@ -128,7 +128,7 @@ const logCandidates = Effect.fnUntraced(function* (
   } satisfies LogCandidates
 })
 
-/** The size of the logs of these Runs, by Workspace. */
+/** The log sizes of these Runs, per Workspace. */
 const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   if (ids.length === 0) return []
   const rows = yield* Removable.rows(sql)`SELECT r.workspace_id, COUNT(DISTINCT r.id) AS runs, SUM(c.bytes) AS bytes
@@ -139,34 +139,36 @@ const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: Read
   )
 })
 
-/** A batch of lines is at most 64 KiB, and deleted pages are overwritten: a larger transaction would delay writers. */
+/**
+ * A chunk can hold 64 KiB, and SQLite overwrites deleted pages. Deleting more chunks per transaction would delay other writers.
+ */
 const chunksAtOnce = 32
-/** Lets writers go first between steps. */
+/** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Steps in one turn of the cleanup, which has other work to do. */
+/** Steps per cleanup turn. The cleanup has other jobs too. */
 const stepsOfTurn = 200
-/** Logs that were kept are examined again after this time. */
+/** Time until kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
 
-/** The rest of a pass over the ledger. */
+/** A pass over all Runs, in progress. */
 interface Pass {
   after: LookedAt | undefined
   ended: boolean
 }
 
 /**
- * Removes logs that have passed the operator's retention period and that nothing needs (`LogRetention`). A step either marks a
- * batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs; each is one short transaction, so a process
- * may die between any two steps, and the next process continues.
+ * Removes logs whose retention period has ended and that nothing needs (see `LogRetention`). Each step is a short transaction: it
+ * either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After a crash, the next
+ * process continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
   {
-    /** The logs that a removal would remove now, by Workspace. */
+    /** The logs that `removeAll` would remove now, per Workspace. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes all removable logs, and returns them by Workspace. */
+    /** Removes all removable logs and returns them, per Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes some of it, for the background cleanup. */
+    /** Removes a limited number of logs. Called by the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/ledger/run/LogRemoval") {
@@ -202,7 +204,7 @@ export class LogRemoval extends Context.Service<
         return { sizes, next }
       }, transaction(sql))
 
-      /** `false` when no marked Run has lines left. */
+      /** Returns `false` if no marked Run has lines left. */
       const erase = Effect.gen(function* () {
         const gone = yield* RunLogChunkRow.some(sql, "run_id")`DELETE FROM run_log_chunks WHERE (run_id, first_seq) IN (
             SELECT c.run_id, c.first_seq FROM runs r JOIN run_log_chunks c ON c.run_id = r.id
@@ -217,8 +219,8 @@ export class LogRemoval extends Context.Service<
       )
 
       /**
-       * Deletes lines before marking more Runs, so that at most one batch of Runs is partly removed at any time. `undefined` when
-       * nothing was left to do.
+       * Deletes lines before it marks more Runs, so at most one batch of Runs is partly removed. Returns `undefined` when nothing
+       * is left to do.
        */
       const step = Effect.fnUntraced(function* (
         pass: Pass
@@ -228,7 +230,7 @@ export class LogRemoval extends Context.Service<
           return []
         }
         if (pass.ended) return undefined
-        // Most background turns find nothing, and a transaction would cost every other writer a commit.
+        // Reads before it writes: most background turns find nothing, and an empty commit would still delay other writers.
         const seen = yield* Effect.orDie(logCandidates(read, yield* before, pass.after))
         const { next, sizes } = seen.ids.length === 0 ? { ...seen, sizes: [] } : yield* mark(pass)
         yield* killPoint("log_removal.marked")

@@ -1,6 +1,6 @@
 /**
- * SQL over a row of `agent_runs`: true if the agent of an abandoned apply may have a state that exists nowhere else. `of` is the
- * row's alias with a dot. The agent's evidence for an earlier claim of the same Run proves nothing about this claim.
+ * An SQL condition on a row of `agent_runs`: true if the agent of an abandoned apply may hold a state that exists nowhere else.
+ * `of` is the table alias with a trailing dot. Evidence from an earlier claim of the Run proves nothing about this claim.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
@@ -8,8 +8,8 @@ export const mayOweEvidence = (of: string): string =>
       AND e.fence = ${of}fence))`
 
 /**
- * Like `mayOweEvidence`, but also requires that the tool may have been started because the server had allowed it. A started Run
- * is never given to another agent, so this was its newest claim.
+ * Like `mayOweEvidence`, but also requires that the server allowed the tool to start. A started Run is never assigned to another
+ * agent, so this was its last claim.
  */
 export const owesEvidence = (of: string): string =>
   `(${mayOweEvidence(of)}

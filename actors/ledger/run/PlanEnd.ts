@@ -5,7 +5,7 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { RunStatus } from "../../../schema/records/Run.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 
-/** The fate of a coordinator's plan. `reason`: why a superseded plan is void. */
+/** The outcome of a plan that a coordinator created. `reason` explains why a superseded plan is void. */
 const PlanEndRow = rowShape({
   id: RunId,
   status: RunStatus,
@@ -14,7 +14,7 @@ const PlanEndRow = rowShape({
 })
 export type PlanEnd = RowOf<typeof PlanEndRow.columns>
 
-/** The plan's current status, read through `sql`. */
+/** Reads the plan's current status through `sql`. */
 export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: RunId | null) {
   if (planRunId === null) return undefined
   const [plan] = yield* PlanEndRow.rows(sql)`SELECT r.id, r.status, r.used_by_run_id,
@@ -25,8 +25,8 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
 }, Effect.orDie)
 
 /**
- * The reason why a plan can no longer be applied; `undefined` while it can be, and after its apply. `goOn` describes the next
- * step.
+ * Returns the reason why a plan can no longer be applied, or `undefined` if it can be or already was. `goOn` is the next step for
+ * the reader.
  */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined

@@ -1,13 +1,13 @@
 import { Context, type Duration } from "effect"
 import { type KindPeriod, retention } from "../../../schema/records/Retention.ts"
 
-/** The time for which the operator keeps records that are no longer needed. */
+/** How long the operator keeps records that are no longer needed. */
 export interface RetentionPolicy {
   readonly logs: Duration.Duration
-  /** For files that agents sent, and for ephemeral agents; defaults apply if absent. */
+  /** Retention of files from agents and of ephemeral agents; absent means the default. */
   readonly agentFiles?: Duration.Duration
   readonly goneAgents?: Duration.Duration
-  /** Periods that differ from the defaults. */
+  /** Retention periods that override the defaults. */
   readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
 }
 

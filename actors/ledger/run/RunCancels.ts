@@ -4,18 +4,18 @@ import { SqlClient } from "effect/sql"
 import { RunLifecycle } from "./RunLifecycle.ts"
 
 /**
- * Delivers a cancel request to the execution of a Run. Commands use this without knowing the executor, which registers its
- * executions. The request itself is a column of the Run, so that it also reaches an execution that registers later.
+ * Delivers cancel requests to running executions. Commands use it without a reference to the executor, which registers its
+ * executions here. The request is also stored in a column of the Run, so it reaches an execution that registers later.
  */
 export class RunCancels extends Context.Service<
   RunCancels,
   {
-    /** Requests the execution of a Run to stop. Does nothing if the Run is not executing here. */
+    /** Asks the execution of a Run to stop. Does nothing if this process is not executing the Run. */
     readonly cancel: (runId: RunId) => Effect.Effect<void>
-    /** Registers an execution; the resulting effect completes when a stop is requested. */
+    /** Registers an execution. The returned effect completes when a stop is requested. */
     readonly register: (runId: RunId) => Effect.Effect<Effect.Effect<void>>
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** The Runs that are registered. */
+    /** The Runs with a registered execution. */
     readonly registered: Effect.Effect<ReadonlyArray<RunId>>
   }
 >()("svc/actors/ledger/run/RunCancels") {
@@ -37,12 +37,12 @@ export class RunCancels extends Context.Service<
   })
 }
 
-/** The reason of a drift check that the service stopped: a scheduled check with this reason is repeated soon. */
+/** The cancel reason of a drift check that svc stopped. Scheduled checks with this reason are retried soon. */
 export const preemptedReason = "Another Run goes first."
 
 /**
- * Requests a running drift check to stop, in the caller's transaction. The request is recorded, because the check may have been
- * claimed but may not be listening yet.
+ * Requests that a running drift check stops, in the caller's transaction. The request is stored because a claimed check may not
+ * be registered yet.
  */
 export const preempt = Effect.fn("Run.preempt")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient

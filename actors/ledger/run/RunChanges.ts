@@ -7,15 +7,15 @@ import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import type { RunFilter } from "./RunFilter.ts"
 import { present, RunRow } from "./RunRow.ts"
 
-// A change is a plan with the syncs and checks of its snapshot, the plans it replaced, and its apply.
+// A change groups a plan with the syncs and checks of its snapshot, the plans it replaced, and its apply.
 
 const plans = "('plan', 'destroy_plan')"
 const applies = "('apply', 'destroy_apply')"
 const findings = "('source_sync', 'compatibility_check')"
-/** A plan for the commit of its snapshot: a plan for an earlier state or against drift was not triggered by a sync. */
+/** A plan that follows a commit. Rollbacks and drift plans have a purpose; no sync triggers them. */
 const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
 
-/** The Runs that represent a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
+/** A condition on `runs` that keeps one Run per change: its plan, or a Run that belongs to no plan. */
 export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
   AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
     WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))
@@ -23,7 +23,7 @@ export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FRO
     WHERE p.capsule_id = runs.capsule_id AND p.type IN ${plans} AND p.status <> 'superseded'
       AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
 
-/** True if a filter matches whole changes, rather than some Runs of a change. */
+/** Returns true if the filter applies to whole changes rather than to single Runs. */
 export const fitsChanges = (filter: RunFilter): boolean =>
   filter.search === undefined &&
   filter.actor === undefined &&
@@ -56,10 +56,10 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** Exceeds the Runs in a page of changes, unless there are countless syncs. */
+/** More than the Runs on a page of changes, except with an extreme number of syncs. */
 const mostFolded = 1000
 
-/** The Runs of these changes, newest first, in one statement. */
+/** The Runs that belong to these changes, newest first, from one statement. */
 export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<RunId>) {
   if (changes.length === 0) return []
   const wanted = sql`json_each(${JSON.stringify(changes)}) AS w JOIN runs p ON p.id = w.value`

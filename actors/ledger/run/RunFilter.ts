@@ -3,10 +3,10 @@ import type { RunStatus, RunTrigger, RunType } from "../../../schema/records/Run
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 
-/** More words than anyone types to find a Run. */
+/** Maximum number of search words. */
 const mostWords = 8
 
-// "run" on its own is a word: otherwise it would match the start of every Run's id.
+// The start of a Run id. "run" alone counts as a word, because it would match every Run's id.
 const beginsAnId = /^[a-z]+_[a-z0-9]+$/
 const beginsACommit = /^[0-9a-f]{4,64}$/
 
@@ -19,8 +19,8 @@ const searchWords = (text: string): ReadonlyArray<string> =>
     .slice(0, mostWords)
 
 /**
- * A condition on `runs` for each word of the search string. Matching names are looked up once, so that for each Run only columns
- * in the list's index are compared; only names in this Workspace are searched.
+ * Conditions on `runs`, one per search word. Matching names in the Workspace are looked up once, so each Run is compared using
+ * only columns of the list's index.
  */
 const searchConditions = (
   sql: SqlClient.SqlClient,
@@ -54,7 +54,7 @@ const searchConditions = (
   })
 }
 
-/** The Runs that a caller requests. */
+/** Filters for a list of Runs. */
 export interface RunFilter {
   readonly search?: string | undefined
   readonly capsuleId?: string | undefined
@@ -68,11 +68,11 @@ export interface RunFilter {
   readonly since?: string | undefined
   /** ISO 8601, exclusive. */
   readonly until?: string | undefined
-  /** Includes syncs by webhooks and schedules without news, while they are kept. */
+  /** Includes syncs by webhooks and schedules that found nothing new, as long as they are kept. */
   readonly includeLooks?: boolean | undefined
 }
 
-/** The Runs that are counted at all: every condition except the facets. */
+/** Every condition except the facets: selects the Runs that are counted. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
@@ -82,7 +82,7 @@ export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: Workspa
   ...(filter.search === undefined ? [] : searchConditions(sql, workspaceId, filter.search))
 ]
 
-/** The conditions of a filter, for a `WHERE` on `runs`. */
+/** The conditions of a filter, for the `WHERE` clause of a query on `runs`. */
 export const matching = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   ...countedConditions(sql, workspaceId, filter),
   ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
@@ -92,7 +92,7 @@ export const matching = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, fil
   ...(filter.trigger === undefined ? [] : [sql.in("trigger_kind", filter.trigger)])
 ]
 
-/** All values of a filter in a fixed order: a cursor is valid only for the list it came from. */
+/** The values of a filter in a fixed order. Binds a cursor to the list it came from. */
 export const filterKey = (filter: RunFilter): ReadonlyArray<string | undefined> => [
   filter.search,
   filter.capsuleId,

@@ -18,7 +18,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import { table } from "../../base/database/Table.ts"
 import { RunRow } from "./RunRow.ts"
 
-/** The description of one event. */
+/** The fields of one event. */
 const EventDataJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
 
 /** The events of Runs. */
@@ -30,7 +30,7 @@ export const RunEventRow = table("run_events", {
   data: EventDataJson
 })
 
-/** An event as reported by a place of execution. */
+/** An event that a runner reported, with its time. */
 export type ReportedEvent = ReportedFact & { readonly at: Timestamp }
 
 const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
@@ -38,7 +38,7 @@ const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
 const cleaned = (value: unknown): unknown =>
   typeof value === "string" ? plainText(value.slice(0, longestEventText)).slice(0, longestEventText) : value
 
-/** Reported data is flat: the schemas refuse anything deeper. */
+/** Reported data is flat, because the schemas refuse nesting. */
 const withCleanTexts = (fact: unknown): unknown =>
   isRecord(fact) && isRecord(fact["data"])
     ? {
@@ -50,8 +50,8 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Accepts a runner's reports. Unknown fields are refused, as are kinds that are unknown or reserved for the service. The runner
- * has already redacted and cleaned its output; it is cleaned again, because no other check follows before a reader.
+ * Validates a runner's report. Unknown fields, unknown kinds and kinds reserved for svc are refused. The runner has already
+ * redacted and cleaned its output; it is cleaned again here because this is the last check before it is shown.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))
@@ -77,33 +77,34 @@ interface Noted {
 }
 
 /**
- * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers once that
- * transaction has committed, so that nobody receives anything that was rolled back.
+ * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers after the commit,
+ * so they never see events that were rolled back.
  */
 export class RunJournal extends Context.Service<
   RunJournal,
   {
-    /** For decisions about a Run that are made outside its execution. */
+    /** Appends an event about a decision made outside the Run's execution. */
     readonly append: <Kind extends RunEventKind>(
       runId: RunId,
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void>
-    /** For what an execution reports; in its own transaction unless the caller has one. */
+    /** Appends an event that the execution reports. Opens a transaction if the caller has none. */
     readonly report: <Kind extends RunEventKind>(
       hold: RunHold,
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
-    /** Accepts a batch of reports from a runner. A repeated batch is stored once. */
+    /** Stores a batch of a runner's reports. Storing the same batch again has no effect. */
     readonly receive: (
       hold: RunHold,
       batch: number,
       events: ReadonlyArray<ReportedEvent>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Reports soon, with many events per transaction: for events that a tool emits by the dozen, where one commit per event would
-     * delay the tool and other writers. Events appended later follow it. A crash may lose the last few milliseconds.
+     * Buffers an event, to be written soon with others in one transaction. Use it for events that a tool emits in large numbers,
+     * where a commit per event would delay the tool and other writers. The order of events is kept. A crash may lose the last few
+     * milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
@@ -111,11 +112,11 @@ export class RunJournal extends Context.Service<
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Writes everything noted under this hold, in the caller's transaction: once the hold has been released, nothing more is
-     * accepted.
+     * Writes the events buffered under this hold, in the caller's transaction. Once the hold is released, they could no longer be
+     * written.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
-    /** Runs `effect` in the trace of the request that queued the Run, as long as this process has the trace. */
+    /** Runs `effect` inside the trace of the request that queued the Run, if this process still has it. */
     readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: RunId) => void
     readonly listen: (runId: RunId, listener: Listener) => () => void
@@ -128,7 +129,7 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<string, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Iterates over a copy: a woken subscriber may listen again at once, and would otherwise be woken endlessly.
+      // Copies the set first: a listener may subscribe again when it is woken, and the loop would never end.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
@@ -143,7 +144,7 @@ export class RunJournal extends Context.Service<
         }
       }
 
-      /** A trace takes up memory only from queueing to start. Traces of Runs that never start are evicted by newer ones. */
+      /** Keeps the trace from queueing to start. Newer traces evict those of Runs that never start. */
       const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
@@ -182,7 +183,8 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Taken inside the transaction: another transaction may write the events before this one acquires the database.
+      // Takes the events inside the transaction, because another transaction may write them while this one waits for the
+      // database.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)
@@ -193,7 +195,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Events noted under a hold that has since been lost are dropped. */
+      /** Events noted under a lost hold are dropped. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
@@ -208,7 +210,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)
 
-      /** The events waiting under this hold; events waiting under an earlier hold are dropped. */
+      /** Returns the events noted under this hold. Drops those noted under an earlier hold. */
       const taken = (hold: RunHold) => {
         const waiting = noted.get(hold.runId)
         noted.delete(hold.runId)
@@ -266,7 +268,7 @@ export class RunJournal extends Context.Service<
   )
 }
 
-/** Waits until a Run is neither queued nor running. The Run's own events wake it; the row decides. */
+/** Waits until a Run is neither queued nor running. Its events only trigger another read of the row. */
 export const awaitRun = Effect.fn("Run.await")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* RunJournal

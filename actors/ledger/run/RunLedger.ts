@@ -29,8 +29,8 @@ import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
 
 /**
- * The pool that executes a new plan or drift check of a configuration: `local` (the control plane itself), unless its execution
- * profile specifies another. An apply runs in the pool of its plan.
+ * The pool for new plans and drift checks of a configuration: `local` (the control plane) unless the execution profile sets
+ * another. An apply uses the pool of its plan.
  */
 export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
   "svc/actors/ledger/run/RunPools",
@@ -39,39 +39,39 @@ export const RunPools = Context.Reference<(configId: InstallConfigId | undefined
 
 const agentsPrefix = "agents:"
 
-/** The places of a pool of agents, as named in `runs.slot_pool` and `run_turns`. */
+/** The slot pool of a pool of agents, as stored in `runs.slot_pool` and `run_turns`. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
-/** True if these places belong to agents. */
+/** Returns true if a slot pool belongs to agents. */
 export const isAgentSlotPool = (places: string): boolean => places.startsWith(agentsPrefix)
 
-/** The kind of these places. */
+/** The kind of a slot pool. */
 export const slotPoolOf = (places: string): SlotPool =>
   isAgentSlotPool(places) ? "agents" : places === "builds" ? "builds" : "runs"
 
 /**
- * Selects, in a `WHERE`, the queued and running Runs in a Capsule's line, of which only one may run at a time. Uses the indexes
- * of the queue, because a Capsule may have thousands of finished Runs over the years. `capsule` is an id or a column.
+ * A condition for queued and running Runs in a Capsule's queue, of which only one may run at a time. It uses the queue's indexes,
+ * because a Capsule may have thousands of finished Runs. `capsule` is an id or a column.
  */
 export const openInLine = (sql: SqlClient.SqlClient, capsule: CapsuleId | Statement.Fragment) =>
   sql`id IN (SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'queued'
     UNION ALL SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'running')`
 
-/** The properties of a new Run that determine its place. */
+/** The fields of a new Run that determine its pool and slot. */
 interface PlacedRun {
   readonly type: RunType
   readonly installConfigId?: InstallConfigId | undefined
   readonly planRunId?: RunId | undefined
 }
 
-/** The pool that executes a new Run, and the kind of place it waits for. */
+/** Chooses the pool that executes a new Run, and the slot pool in which it waits. */
 const makeRunPlaces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const pools = yield* RunPools
 
   /**
-   * Fetching and building take as long as a remote server or a build command does, and change nothing: they must not take up the
-   * places of applies.
+   * Fetches and builds change nothing, and may wait long for a remote server or a build command. They have their own slots so
+   * that they do not delay applies.
    */
   const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
@@ -81,7 +81,7 @@ const makeRunPlaces = Effect.gen(function* () {
     return built.length > 0 ? "builds" : "runs"
   })
 
-  /** A saved plan is tied to the tool and its platform, so it is applied where it was created. */
+  /** A saved plan depends on the tool and platform that created it, so its apply runs in the same pool. */
   const poolOf = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (isApply(run.type)) {
       const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`
@@ -100,8 +100,8 @@ const makeRunPlaces = Effect.gen(function* () {
 const Newest = rowShape({ newest: Schema.NullOr(Timestamp) })
 
 /**
- * The time of a new Run. Lists and queues order Runs by time, then by id, and an id that is derived has no order. Each Run of a
- * group gets a later time than the previous one, also when the clock is set back. Runs in the caller's transaction.
+ * The creation time of a new Run, in the caller's transaction. Lists and queues sort by time and then by id, and derived ids are
+ * unordered. Each Run of a group therefore gets a later time than the previous one, even if the clock is set back.
  */
 const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, groupId: RunGroupId | undefined) {
   if (groupId === undefined) return yield* now
@@ -109,7 +109,7 @@ const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, grou
   return yield* nowAfter(row?.newest)
 })
 
-/** The properties of a new Run. */
+/** Fields of a Run to insert. */
 export interface NewRun {
   readonly id: RunId
   readonly workspaceId: WorkspaceId
@@ -136,12 +136,12 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
-  /** Hidden from lists until it has found something. */
+  /** Hides the Run from lists until it finds something. */
   readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
 
-/** The columns that an execution determines and records during its work. */
+/** The columns that an execution records while it works. */
 export type RecordedColumns = Pick<
   ChangesOf<typeof RunRow>,
   | "source_snapshot_id"
@@ -163,51 +163,51 @@ export type RecordedColumns = Pick<
   | "agent_unreachable_since"
 >
 
-/**
- * The rows of Runs, except for their status moves, which belong to `RunLifecycle`. Every method works in the caller's
- * transaction.
- */
+/** Inserts and updates Runs. Status changes belong to `RunLifecycle`. Every method works in the caller's transaction. */
 export class RunLedger extends Context.Service<
   RunLedger,
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
-    /** The Run, while it is being executed under this hold. */
+    /** The Run, or `undefined` if it is no longer executed under this hold. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
-    /** Records the findings of an execution. */
+    /** Writes columns that the execution has determined. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
-    /** Records that the tool of an apply may start, before it starts. A repeated call changes nothing. */
+    /** Records that the tool of an apply may start. Called before the start; repeating it changes nothing. */
     readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
-    /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
+    /** Voids every unapplied plan that was reviewed under an earlier version of the redaction rules. */
     readonly supersedeOutdated: Effect.Effect<void>
-    /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
+    /**
+     * Voids every plan of a Capsule that was computed for an earlier authority or state, or for other inputs. Returns the ids of
+     * the voided plans.
+     */
     readonly supersedePlans: (
       capsuleId: CapsuleId,
       reason: string,
       except?: RunId
     ) => Effect.Effect<ReadonlyArray<RunId>>
-    /** The plans of a Capsule that are waiting for approval or for their apply. */
+    /** The plans of a Capsule that wait for approval or for their apply. */
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Voids this plan, unless its apply has begun or it is already void. */
+    /** Voids this plan, unless its apply has started or it is already void. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Expires a plan: `false` if it has already been applied or voided, or has ended. */
+    /** Expires a plan. Returns `false` if the plan has already been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
-     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;
-     * a waiting apply is refused when it starts.
+     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply continues; a
+     * waiting apply is refused when it starts.
      */
     readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Like the above, for every plan made with values of this Connection. */
+    /** Like `supersedeConsumers`, for plans that used values of this Connection. */
     readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /**
-     * Removes syncs that found nothing new and ended before `before`, with their events and logs; a few thousand at a
+     * Removes syncs that found nothing new and ended before `before`, with their events and logs. Removes a few thousand at a
      * time.
      */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
-    /** Likewise voids every plan for which `reasonOf` gives a reason. Returns the number. */
+    /** Voids every unapplied plan for which `reasonOf` returns a reason. Returns the number of voided plans. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
   }

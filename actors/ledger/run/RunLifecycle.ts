@@ -12,7 +12,7 @@ import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
 
-/** True if a Run of this kind changes infrastructure, so that it is never executed twice. */
+/** Returns true for Runs that change infrastructure and must never be executed twice. */
 export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
 
 export interface RunError {
@@ -20,12 +20,12 @@ export interface RunError {
   readonly message: string
 }
 
-/** The data recorded with a move. `columns` are written only by this move. */
+/** The data recorded with a status change. Nothing else writes `columns`. */
 interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: ChangesOf<typeof RunRow> | undefined
-  /** The person who ends the Run early. Without it, the person who requested the cancellation. */
+  /** The person who ends the Run early. Defaults to the person who requested the cancellation. */
   readonly by?: Decider | undefined
 }
 
@@ -35,7 +35,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** The person who decides about a Run, and the reason; no subject if the service decides. */
+/** The author of a decision and its reason. There is no subject if svc decided. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -53,20 +53,20 @@ const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
   return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
 }
 
-/** The approver of a plan; no subject if the service approved. */
+/** The approver of a plan. There is no subject if svc approved it. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
   readonly data: RunEventData<"run.approved">
 }
 
-/** The data of an apply's end, in addition to its error. */
+/** Event data for the end of an apply, in addition to its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
 type Settled = Effect.Effect<void, HoldLost | StopRequested>
 
-/** The tool of an apply ends before a stop request reaches it; its effects cannot be undone. */
+/** Used when the tool of an apply finished before the stop request reached it, so its effects cannot be undone. */
 const allWasDone: RunError = {
   code: "applied_before_cancel",
   message:
@@ -74,49 +74,50 @@ const allWasDone: RunError = {
 }
 
 /**
- * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
- * transaction, and writes the event of the transition with it. A transition that is not in `runTransitions` is a defect.
- *
- * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that are not being executed,
- * and return `false` if the Run has changed since it was read.
- *
- * An accepted stop request wins against every end under a hold that is not committed yet. A result that changes nothing outside
- * fails with `StopRequested`, which rolls back the caller's transaction; a failure is recorded as a cancellation. For an apply
- * the request decides the status, and the tool's effects are recorded anyway.
+ * The only writer of a Run's status, except for the initial status, which `RunLedger.insert` writes. Every method works in the
+ * caller's transaction and also writes the event of the transition. A transition outside `runTransitions` is a defect. Methods
+ * with a `RunHold` are for the Run's execution. Methods with a row are for Runs that are not being executed, and return `false`
+ * if the Run has changed since it was read. A recorded stop request overrides every outcome that has not been committed yet. If
+ * the Run changed nothing outside svc, its result fails with `StopRequested`, which rolls back the caller's transaction, and a
+ * failure is recorded as a cancellation. For an apply, the request determines the status, but the tool's effects are still
+ * recorded.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
   {
-    /** Gives a queued Run to an owner, under the next fence; `undefined` when it is no longer queued. */
+    /** Assigns a queued Run to an owner and increments its fence. Returns `undefined` if the Run is no longer queued. */
     readonly claim: (id: RunId, owner: string) => Effect.Effect<RunRow | undefined>
     readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Settled
-    /** Ends an apply whose plan was carried out completely. */
+    /** Ends an apply that carried out its plan completely. */
     readonly succeedApply: (hold: RunHold, data: EndData, evidence: RunEvidence) => Held
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    /** For a step that commits a part of the result before the Run ends: fails if a stop was requested. */
+    /** Call before committing a part of the result while the Run continues. Fails if a stop was requested. */
     readonly proceed: (hold: RunHold) => Settled
     readonly waitForApproval: (
       hold: RunHold,
       data: RunEventData<"run.waiting_approval">,
       evidence: RunEvidence
     ) => Settled
-    /** Returns the Run to the queue. The attempt is not counted if nothing was wrong with the Run. */
+    /**
+     * Returns the Run to the queue. Pass `counts: false` if the Run did not cause the requeue, so that the attempt is not
+     * counted.
+     */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
-    /** Cancels a Run that is queued, is waiting for its approval, or is an approved plan that no apply has used. */
+    /** Cancels a Run that is queued or waits for approval, or an approved plan that no apply has used. */
     readonly withdraw: (run: SeenRun, by: Decider) => Effect.Effect<boolean>
-    /** Voids a plan that is waiting for its approval or its apply, and deletes the saved plan. */
+    /** Voids a plan that waits for its approval or apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
-    /** Like the above, for a plan that has expired. */
+    /** Like `voidPlan`, for an expired plan. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
-    /** Fails a Run that was never started. */
+    /** Fails a Run that has never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
-    /** Records a request to stop a running Run; does nothing if one has already been recorded. */
+    /** Records a stop request for a running Run. Does nothing if a request is already recorded. */
     readonly requestCancel: (id: RunId, by: Decider) => Effect.Effect<void>
-    /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
+    /** Marks an approved plan as used by an apply. Returns `false` if the plan is already used or void. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/ledger/run/RunLifecycle") {
@@ -129,7 +130,7 @@ export class RunLifecycle extends Context.Service<
 
       const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
         const at = yield* now
-        // Batch numbers start over for the new fence, and more lines may follow.
+        // Batch numbers restart under the new fence, and the log is open for more lines.
         const fresh = {
           last_event_batch: 0,
           last_log_batch: 0,
@@ -153,7 +154,7 @@ export class RunLifecycle extends Context.Service<
         { by, columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Only a Run's own execution reports its outcome.
+        // Only its own execution may report the outcome of a running Run.
         if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
@@ -178,7 +179,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Nobody can settle under this hold any longer.
+        // After the Run ends, nothing can be settled under this hold.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })
@@ -213,7 +214,7 @@ export class RunLifecycle extends Context.Service<
         return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
       }, Effect.orDie)
 
-      /** The request is read first, because noted events that are flushed into a rolled back transaction are lost. */
+      /** Reads the request first: events flushed in a transaction that then rolls back would be lost. */
       const unlessStopped = Effect.fnUntraced(function* (
         hold: RunHold,
         to: "succeeded" | "waiting_approval",
@@ -241,7 +242,7 @@ export class RunLifecycle extends Context.Service<
         yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
       })
 
-      /** The failure, with the newer commit that may be the remedy for a Run of the deployed commit. */
+      /** Adds a newer commit to the failure if one exists, because it may fix a Run of the deployed commit. */
       const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
         const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
         const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit
@@ -259,7 +260,7 @@ export class RunLifecycle extends Context.Service<
       ) {
         const error = yield* withNewerCommit(hold, problem)
         const request = yield* requestToStop(hold)
-        // However an apply ended, report the objects that it may have left behind.
+        // Reports objects that the apply may have left behind, however it ended.
         if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)
         yield* held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence })
       })

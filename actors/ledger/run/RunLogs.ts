@@ -22,9 +22,9 @@ export const RunLogChunkRow = table("run_log_chunks", {
   entries: LogEntriesJson
 })
 
-/** Receives the lines of one running Run. */
+/** Writes the log of one running Run. */
 export interface RunLog {
-  /** Accepts a redacted line. Returns once the line is buffered, or counted as lost if the buffer is full. */
+  /** Writes a redacted line. Returns once the line is buffered, or counted as dropped if the buffer is full. */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
@@ -32,19 +32,19 @@ export interface RunLog {
 /** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** While the database refuses writes, lines wait here; the excess is dropped, and the log states how much. */
+/** Lines are buffered while the database refuses writes. The log reports how many lines did not fit. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
-/** The last lines usually show the reason for a Run's end. */
+/** Reserved for the last lines, which usually explain why a Run ended. */
 const mostLastBytes = 256 * 1024
-/** The overhead per line, in addition to its text. */
+/** Estimated overhead per line, in addition to its text. */
 const lineBytes = 96
 
 const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
 
 type Line = Omit<RunLogEntry, "seq">
 
-/** Lines that are stored together. `endedAt` is set on the last batch of a log. */
+/** Lines stored together. `endedAt` is set on the last batch of a log. */
 interface LogBatch {
   readonly number: number
   readonly lines: ReadonlyArray<Line>
@@ -55,25 +55,22 @@ interface LogBatch {
 const endAgain = Schedule.spaced("5 seconds")
 
 /**
- * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
- * without gaps; a restarted Run continues the sequence. Once a log exceeds the configured limit, only its last lines are added
- * when the Run ends, because no Run may fill the disk that contains other Runs' states.
+ * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a restarted
+ * Run continues them. Once a log exceeds its limit, only its last lines are added when the Run ends, so that no Run can fill the
+ * disk that also holds the states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    /** Opens the log for one execution; it is closed together with the scope. */
+    /** Opens the log for one execution. The log is closed with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
-    /** Accepts a batch of lines from an agent; a repeated batch is stored only once. Lines beyond a log's limit are omitted. */
+    /** Stores a batch of lines from an agent. A repeated batch has no effect, and lines beyond the log's limit are dropped. */
     readonly receive: (
       hold: RunHold,
       number: number,
       lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
     ) => Effect.Effect<void, HoldLost>
-    /**
-     * Closes the logs of Runs that are not executing and whose execution did not close them. Call it only while nothing else is
-     * executing.
-     */
+    /** Closes logs that were left open by executions that no longer exist. Call it only while nothing is executing. */
     readonly endAbandoned: Effect.Effect<void>
   }
 >()("svc/actors/ledger/run/RunLogs") {
@@ -108,7 +105,7 @@ export class RunLogs extends Context.Service<
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
           const at = yield* now
           kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Set beyond the limit, so that it is reported only once.
+          // Counts one byte more than the limit allows, so that the excess is reported only once.
           bytes = mostLogBytes - taken + 1
         }
         const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
@@ -130,10 +127,9 @@ export class RunLogs extends Context.Service<
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
-        // Kept exactly as sent until it is stored for certain, because it may have been stored even though the database reported
-        // a failure.
+        // A batch whose write failed is resent unchanged, because the database may have stored it despite the error.
         let unsent: LogBatch | undefined
-        // An agent may already have written under this fence.
+        // An agent may already have written batches under this fence.
         let batches = earlier?.batch ?? 0
         let lost: HoldLost | undefined
         let dropped = 0
@@ -163,7 +159,7 @@ export class RunLogs extends Context.Service<
           journal.wake(runId)
         })
 
-        /** Everything pending, as the next batch. */
+        /** Moves everything pending into the next batch. */
         const nextBatch = (endedAt: string | null): LogBatch => {
           batches += 1
           const batch = { number: batches, lines: pending, bytes: pendingBytes, endedAt }
@@ -172,13 +168,16 @@ export class RunLogs extends Context.Service<
           return batch
         }
 
-        /** Adds lines to the next batch. The time is read before, so that no batch can be taken in between. */
+        /** Adds lines to the next batch. Callers read the time first, so that no flush can run in between. */
         const add = (...lines: ReadonlyArray<Line>) => {
           pending.push(...lines)
           for (const { text } of lines) pendingBytes += text.length + lineBytes
         }
 
-        /** Called before the first line after the dropped lines, so that the log contains the gap in its place. */
+        /**
+         * Reports dropped lines. Called before the first line that follows them, so the notice appears at the right place in the
+         * log.
+         */
         const noteDropped = (at: string) => {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
@@ -186,7 +185,7 @@ export class RunLogs extends Context.Service<
           add({ at, phase: "state", stream: "system", text })
         }
 
-        /** The last lines of a log that exceeds its limit, after the number of omitted lines. */
+        /** Adds the last lines of a log that exceeds its limit, after a notice with the number of omitted lines. */
         const addHeldBack = (at: string) => {
           if (leftOut > 0) {
             const text = `${leftOut} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`
@@ -215,7 +214,7 @@ export class RunLogs extends Context.Service<
           yield* send(nextBatch(at))
         })
 
-        /** Nothing is written once the hold has been lost. */
+        /** Discards everything buffered, because nothing can be written after the hold is lost. */
         const dropAll = (error: HoldLost) =>
           Effect.suspend(() => {
             lost = error
@@ -243,7 +242,7 @@ export class RunLogs extends Context.Service<
           }
         }
 
-        /** Flushes soon, unless a flush is planned already. */
+        /** Schedules a flush, unless one is already scheduled. */
         const flushSoon = Effect.suspend(() => {
           if (timerArmed) return Effect.void
           timerArmed = true
@@ -274,8 +273,8 @@ export class RunLogs extends Context.Service<
         })
 
         /**
-         * Readers that are waiting for the last line are notified of the end. If the database refuses the write, the end is
-         * written later, in the background; the next startup closes logs that a shutdown left open.
+         * Readers wait for the end of the log and must be notified. If the database refuses the write, it is retried in the
+         * background; the next startup closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined

@@ -7,7 +7,7 @@ type Incarnation = RowOf<typeof Incarnation.columns>
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
-/** The incarnation in the name of an owner that was a process of this installation. */
+/** The incarnation in an owner's name, if the owner was a process of this installation. */
 const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
   const [installation, number, ...more] = owner.split("#")
   return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
@@ -16,14 +16,14 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 }
 
 /**
- * The name under which this process executes Runs. Each startup is a new incarnation; only one process at a time uses the data
- * folder, so the Runs of an earlier incarnation have no live owner.
+ * The owner name under which this process executes Runs. Each startup is a new incarnation. Only one process at a time uses the
+ * data folder, so Runs of earlier incarnations have no live owner.
  */
 export class RunOwner extends Context.Service<
   RunOwner,
   {
     readonly name: string
-    /** True if this owner was an earlier process of the same installation. */
+    /** Returns true if the owner was an earlier process of this installation. */
     readonly isEarlier: (owner: string) => boolean
   }
 >()("svc/actors/ledger/run/RunOwner") {

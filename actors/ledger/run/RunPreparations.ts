@@ -6,11 +6,11 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** The kind of a preparation; each kind has a closed schema for its data. */
+/** Each kind has a closed schema for its data. */
 const PreparationKind = Schema.Literals(["plan", "apply", "drift_check"])
 type PreparationKind = typeof PreparationKind.Type
 
-/** Data from preparing an execution for its settlement: ids, digests and evidence as JSON, never a secret. */
+/** Data that an execution prepares for its settlement: ids, digests and evidence as JSON, never secrets. */
 export const PreparationRow = table("run_preparations", {
   run_id: RunId,
   fence: Schema.Int,
@@ -19,24 +19,24 @@ export const PreparationRow = table("run_preparations", {
   created_at: Timestamp
 })
 
-/** The encoding of one kind of preparation. */
+/** The schema of one kind of preparation. */
 export interface PreparationSchema<A> {
   readonly kind: PreparationKind
   readonly json: Schema.Codec<A, string>
 }
 
 /**
- * The only row that the preparation of an execution writes for its settlement. It belongs to a hold: the next claim prepares
- * again. The move that ends or requeues the Run removes it (`RunLifecycle`).
+ * The single row in which an execution prepares its settlement. The row belongs to a hold, so the next claim prepares again.
+ * `RunLifecycle` removes it when the Run ends or is requeued.
  */
 export class RunPreparations extends Context.Service<
   RunPreparations,
   {
-    /** In the caller's transaction, once per hold. */
+    /** Call it once per hold, in the caller's transaction. */
     readonly save: <A>(hold: RunHold, schema: PreparationSchema<A>, prepared: A) => Effect.Effect<void, HoldLost>
     /**
-     * None if nothing was prepared under this hold. A row that another release stored and this one cannot read is treated as none
-     * and logged, so that recovery can still settle the Run.
+     * Returns `none` if nothing was prepared under this hold. A row from another release that cannot be decoded is logged and
+     * also returns `none`, so that recovery can still settle the Run.
      */
     readonly load: <A>(hold: RunHold, schema: PreparationSchema<A>) => Effect.Effect<Option.Option<A>>
   }

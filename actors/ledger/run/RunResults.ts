@@ -5,14 +5,14 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** The result that a Run passes to its coordinator, as JSON that only those two read. */
+/** The result of a Run as JSON. Only the Run and its coordinator read it. */
 export const RunResultRow = table("run_results", { run_id: RunId, result: Schema.String, created_at: Timestamp })
 
-/** A finished Run's result for its coordinator, stored until the coordinator has consumed it. Contains no secrets. */
+/** Results of finished Runs, stored until their coordinator has consumed them. A result contains no secrets. */
 export class RunResults extends Context.Service<
   RunResults,
   {
-    /** In the caller's transaction. */
+    /** Saves the result. Runs in the caller's transaction. */
     readonly save: (runId: RunId, result: string) => Effect.Effect<void>
     readonly load: (runId: RunId | null) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>

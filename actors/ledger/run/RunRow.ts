@@ -34,7 +34,7 @@ import type { RunStanding } from "../../../schema/records/RunLifecycle.ts"
 import { jsonText, storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
-/** The evidence without the details of its plan. Earlier releases kept the sandbox level in it. */
+/** Evidence without the plan details. Earlier releases also stored the sandbox level in it. */
 export const EvidenceJson = jsonText(
   Schema.Struct({
     ...Struct.omit(RunEvidence.fields, planDetailNames),
@@ -45,10 +45,10 @@ export const EvidenceJson = jsonText(
 
 export const PlanDetailsJson = jsonText(PlanDetails)
 
-/** The task of a Run; each Run type has its own schema. */
+/** The parameters of a Run. Each Run type has its own schema. */
 export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
 
-/** The ledger of Runs. */
+/** Runs of every type. */
 export const RunRow = table(
   "runs",
   {
@@ -79,15 +79,15 @@ export const RunRow = table(
     trigger_kind: Run.fields.trigger,
     purpose: Schema.NullOr(PlanPurpose),
     attempt: Schema.Int,
-    /** The executing owner; none unless the Run is running. */
+    /** The owner that executes the Run; null unless the Run is running. */
     owner: Schema.NullOr(Schema.String),
-    /** Increases with every claim and never decreases. */
+    /** Incremented by every claim; never decreases. */
     fence: Schema.Int,
     lease_seconds: Schema.NullOr(Schema.Int),
-    /** The pool that executes the Run: `local`, or a pool of agents. The places it waits for are in `slot_pool`. */
+    /** The pool that executes the Run: `local`, or a pool of agents. `slot_pool` is the slot pool in which the Run waits. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** The time at which the agent executing the Run fell silent; null while it is responding. */
+    /** The time since which the executing agent has not responded; null while it responds. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -97,7 +97,7 @@ export const RunRow = table(
     log_ended_at: Schema.NullOr(Timestamp),
     /** Set when retention has removed the log. */
     log_removed_at: Schema.NullOr(Timestamp),
-    /** Lines of the removed log have yet to be deleted. */
+    /** Set while lines of the removed log remain to be deleted. */
     log_removing: Flag,
     spec: SpecJson,
     evidence: EvidenceJson,
@@ -105,12 +105,12 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** A check that has found nothing so far and is therefore not listed. */
+    /** Set for a check that has found nothing so far. Lists omit it. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
     profile: Schema.NullOr(Schema.String),
-    /** Digest of the profile as of the Run's start. */
+    /** Digest of the execution profile when the Run started. */
     profile_digest: Schema.NullOr(Schema.String),
     /** For an apply: whether the tool itself succeeded, whatever happened afterwards. */
     provider_apply_succeeded: Schema.NullOr(Flag),
@@ -119,14 +119,14 @@ export const RunRow = table(
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; null if it may run in parallel with other Runs of its Capsule. */
+    /** The Capsule in whose queue the Run waits; null if the Run may execute in parallel with other Runs of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
-    /** Maintained by triggers: true if the Run is waiting for other Runs of its Capsule. */
+    /** Set by triggers while the Run waits for other Runs of its Capsule. */
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
-    /** The part of the evidence that can be large. It is the last column, so SQLite reads it only when it is selected. */
+    /** The part of the evidence that may be large. It is the last column, so SQLite reads it only when a query selects it. */
     plan_details: PlanDetailsJson
   },
   [
@@ -145,25 +145,25 @@ export const RunRow = table(
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
-/** The columns for lists, without the specification of the Run and the details of its plan. */
+/** The columns for lists. Omits the parameters and the plan details. */
 export const ListedRunRow = RunRow.without("spec", "plan_details")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
 
-/** The columns of a Run that a list of Capsules shows. */
+/** The Run columns shown in lists of Capsules. */
 export const LatestRunRow = rowShape(
   Struct.pick(RunRow.columns, ["id", "capsule_id", "type", "status", "approved_at", "created_at", "finished_at"])
 )
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
-// Their contents are part of the Run, which is decoded as a whole.
+// Parsed without a schema, because the whole Run is decoded afterwards.
 const parseMembers = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 const decodeListedRun = storedRecord(ListedRun)
 
-/** Evidence as stored: the details of a plan apart from the rest. */
+/** Evidence in its stored form, with the plan details in a separate column. */
 export type StoredEvidence = Pick<RunRow, "evidence" | "plan_details">
 
-/** Evidence as stored in the row, with additions. */
+/** The stored evidence, merged with additions. */
 export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunDecisions): StoredEvidence => ({
   evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
   plan_details: PlanDetailsJson.write({
@@ -172,7 +172,7 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
   })
 })
 
-/** Evidence of a Run that has recorded nothing yet. */
+/** The evidence of a new Run. */
 export const noEvidence: StoredEvidence = { evidence: "{}", plan_details: "{}" }
 
 export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
@@ -182,12 +182,12 @@ export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" |
   isUsed: row.used_by_run_id !== null
 })
 
-/** `isPendingPlan` as a condition; `of` is the alias of `runs` with its dot. A test compares the two. */
+/** `isPendingPlan` as an SQL condition; `of` is the alias of `runs` with a trailing dot. A test compares the two. */
 export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Drops nulls from the database, since absent fields are omitted from records. */
+/** Omits null columns, because records leave absent fields out. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {

@@ -4,19 +4,19 @@ import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { type RunId } from "../../../schema/records/Ids.ts"
 
-/** Batches of one hold are numbered from 1, without gaps. */
+/** A numbered batch. The batches of one hold are numbered from 1 without gaps. */
 export interface Batch {
   readonly number: number
   readonly count: number
 }
 
-/** The number before the first of the batch; `undefined` if the batch has already been stored. */
+/** The number before the first entry of the batch; `undefined` if the batch is already stored. */
 type Position = number | undefined
 
 const Counter = rowShape({ last: Schema.Int })
 type Counter = RowOf<typeof Counter.columns>
 
-/** Takes the next number in a Run's event sequence, whether or not it is executing, and returns it. */
+/** Reserves and returns the next number in a Run's event sequence. The Run need not be executing. */
 export const nextEvent = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runId: RunId
@@ -26,7 +26,7 @@ export const nextEvent = Effect.fnUntraced(function* (
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
 
-/** Takes `count` numbers for events of an execution; returns the number before the first. */
+/** Reserves `count` numbers for events of an execution, and returns the number before the first. */
 export const nextEvents = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -37,7 +37,7 @@ export const nextEvents = Effect.fnUntraced(function* (
   return counter === undefined ? yield* holdLost(hold) : counter.last - count
 })
 
-/** Nothing was advanced: the batch is a repeat, or the hold has been lost. */
+/** Returns `undefined` for a repeated batch. Fails if the hold has been lost. */
 const repeated = Effect.fnUntraced(function* (
   hold: RunHold,
   batch: Batch,
@@ -51,7 +51,7 @@ const repeated = Effect.fnUntraced(function* (
   )
 })
 
-/** Takes the numbers for a batch of events that may arrive twice. */
+/** Reserves the numbers for a batch of events, which may arrive more than once. */
 export const eventBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -69,9 +69,8 @@ export const eventBatch = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes the numbers for a batch of log lines that may arrive twice; `endedAt` is set if no line follows the batch. The last lines
- * of an execution arrive after its Run has ended: they are accepted under its fence until the log ends or the Run is claimed
- * again.
+ * Reserves the numbers for a batch of log lines, which may arrive more than once. `endedAt` is set on the last batch. The last
+ * lines may arrive after the Run has ended: they are accepted under its fence until the log ends or the Run is claimed again.
  */
 export const logBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

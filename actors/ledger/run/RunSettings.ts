@@ -3,17 +3,13 @@ import { defaultTiming, type RunTiming } from "../../../runner/execution/RunJob.
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * Settings for the execution of Runs.
- *
- * - `runsFolder`: absolute path of a folder on a durable disk; each attempt has its own folder in it
- * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in total and per Workspace, not counting builds
- * - `buildConcurrency`, `workspaceBuildConcurrency`: the same for the build pool
- * - `workspaceQueue`: Runs that one Workspace may queue
- * - `planLifetime`: the time that a reviewable or approved plan may wait
- * - `drainGrace`: the time that running Runs may continue after a stop request, before applies are interrupted
- * - `mostLogBytes`: maximum size of a Run's log, apart from its last lines, because a module may print as long as it runs
- * - `deniedProviders`: provider sources that no Run may use
- * - `buildNetwork`: true if a reviewed source build may use the network
+ * Settings for the execution of Runs. - `runsFolder`: absolute path of a folder on a durable disk; each attempt gets its own
+ * subfolder - `concurrency`, `workspaceConcurrency`: maximum number of Runs executing at once, in total and per Workspace,
+ * without builds - `buildConcurrency`, `workspaceBuildConcurrency`: the same limits for builds - `workspaceQueue`: maximum number
+ * of queued Runs per Workspace - `planLifetime`: time until a plan that is not applied expires - `drainGrace`: time that running
+ * Runs get after a stop request before their applies are interrupted - `mostLogBytes`: maximum size of a Run's log without its
+ * last lines; a module may print indefinitely - `deniedProviders`: provider sources that no Run may use - `buildNetwork`: whether
+ * a reviewed source build may use the network
  */
 export interface RunSettingsShape {
   readonly runsFolder: string

@@ -12,7 +12,7 @@ import type { CommandContext, IdempotentRequest, Replayable } from "../../../sch
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
-/** Reads of Runs, and what people do with them beyond one command (`RunCommands`). */
+/** Reads Runs, and offers operations that involve more than one Run command (see `RunCommands`). */
 export class Runs extends Context.Service<
   Runs,
   {
@@ -22,7 +22,7 @@ export class Runs extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** The files of its module that the Run's commit changes. */
+    /** The files of the Run's module that its commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -31,24 +31,22 @@ export class Runs extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<ListedRun>, ApiError>
     /**
-     * Like the above, grouped by change, including the Runs that belong to the changes on the page. Only a filter that matches
-     * whole changes is accepted.
+     * Like `list`, grouped by change. Each page also includes the Runs that belong to its changes. Only filters that apply to
+     * whole changes are accepted.
      */
     readonly changes: (
       workspaceId: WorkspaceId,
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<ListedRun> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
-    /** Number of Runs that the list would have for each value of a facet. */
+    /** Number of Runs in the list for each value of each facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
-    /**
-     * The newest Run of each of these Capsules of the Workspace, in one statement; a Capsule that has never had a Run is absent.
-     */
+    /** The newest Run of each of these Capsules, from one statement. Capsules without Runs are absent. */
     readonly latest: (
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<ReadonlyArray<LatestRun>>
-    /** Approved plans that are neither applied nor void, oldest approval first, and the open updates. */
+    /** Plans that are approved but neither applied nor void, oldest approval first, and the updates in progress. */
     readonly unfinished: (workspaceId: WorkspaceId) => Effect.Effect<{
       readonly approvedPlans: ReadonlyArray<LatestRun>
       readonly updates: ReadonlyArray<{ readonly id: RunGroupId; readonly createdAt: string }>
@@ -61,7 +59,7 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    /** Stops an update: nothing more is planned, unapplied plans are void, running applies continue. */
+    /** Stops an update: plans nothing more and voids its unapplied plans. Running applies continue. */
     readonly cancelGroup: (
       context: CommandContext,
       id: RunGroupId,
@@ -75,7 +73,7 @@ export class Runs extends Context.Service<
   }
 >()("svc/actors/ledger/run/Runs") {}
 
-/** One page of a durable sequence. `done`: the Run has a final status and nothing follows. */
+/** A page of a durable sequence. `done` means that the Run has a final status and nothing follows. */
 export interface SequencePage<A> {
   readonly items: ReadonlyArray<A>
   readonly nextAfter: number
@@ -83,8 +81,8 @@ export interface SequencePage<A> {
 }
 
 /**
- * The durable event and log sequences of Runs: written by the Run actor, read in pages and followed live. `changed` completes
- * (once) when there may be something after `after`: subscribe first, then read, then wait.
+ * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there may
+ * be entries after `after`: subscribe, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,
@@ -92,8 +90,8 @@ export class RunStreams extends Context.Service<
     readonly events: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunEvent>>
     readonly logs: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunLogEntry>>
     /**
-     * Wake-ups for one Run, coalesced: registering is synchronous, and each call of the listener means "read again". Returns the
-     * unsubscribe function.
+     * Registers a listener for one Run. Notifications are coalesced; each call means that the sequence must be read again.
+     * Returns a function that unsubscribes.
      */
     readonly listen: (id: RunId, listener: () => void) => () => void
   }

@@ -7,7 +7,7 @@ import { CommitDescriptionJson, SnapshotRow } from "./SourceRow.ts"
 
 const DescribedSnapshot = rowShape({ id: SnapshotRow.columns.id, commit_description: CommitDescriptionJson })
 
-/** Descriptions of the commits of these snapshots, by snapshot; snapshots fetched by an earlier release are absent. */
+/** Commit descriptions by snapshot. Snapshots fetched by an earlier release have none. */
 export const commitDescriptions = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   snapshots: ReadonlyArray<SourceSnapshotId | null | undefined>
@@ -23,7 +23,7 @@ export const commitDescriptions = Effect.fnUntraced(function* (
   )
 }, Effect.orDie)
 
-/** Records with the description of the commit they were created from. */
+/** Adds to each record the description of the commit it was created from. */
 export const withCommitDescriptions = <A extends { readonly sourceSnapshotId?: SourceSnapshotId }>(
   sql: SqlClient.SqlClient,
   records: ReadonlyArray<A>

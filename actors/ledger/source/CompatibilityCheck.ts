@@ -14,7 +14,7 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { shownDeclaration } from "./VariableView.ts"
 
-/** The check could not be performed at all; an unsupported module results in a report instead. */
+/** The check could not run at all. An unsupported module is reported in a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -32,11 +32,11 @@ export interface CheckRequest {
   readonly sourceId: SourceId
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
-  /** The tool that an existing Capsule continues to use; if absent, any available tool. */
+  /** The tool that an existing Capsule must keep using; if absent, any available tool is used. */
   readonly tool?: ToolName | undefined
 }
 
-/** Enough omitted entries to act on. */
+/** Number of omitted entries listed in a finding. */
 const mostNamed = 20
 
 const shownPaths = (paths: ReadonlyArray<string>): string =>
@@ -45,7 +45,7 @@ const shownPaths = (paths: ReadonlyArray<string>): string =>
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
 
-/** Names, basic types and default markers of the inputs: the contract against which a later configuration is checked. */
+/** Names, basic types and default markers of the inputs. Later configurations are checked against them. */
 const contractOf = (scan: ScannedModule): string =>
   `sha256:${createHash("sha256")
     .update(
@@ -64,17 +64,17 @@ export interface Neighbours {
   readonly scanned: ReadonlyArray<ScannedModule> | undefined
 }
 
-/** Scans one module of a snapshot and reports if it can be installed (specification, Sources). */
+/** Scans a module of a snapshot and reports whether it can be installed (specification, Sources). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /**
-     * The given module, or the only module in the snapshot: if there are several, a person has to choose (specification, Module
-     * selection rules).
+     * Returns the given module, or the only module of the snapshot. If there are several, a person has to choose (specification,
+     * Module selection rules).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
-    /** The modules of a snapshot, and scans of those in `wanted`; `undefined` when they exceed the limit of one scan. */
+    /** The modules of a snapshot, with a scan of each one in `wanted`. `undefined` if they exceed the limits of one scan. */
     readonly neighbours: (
       archiveDigest: string,
       wanted: ReadonlyArray<string>
@@ -103,7 +103,7 @@ export class CompatibilityCheck extends Context.Service<
         const tree = yield* snapshots
           .open(request.snapshot.archiveDigest)
           .pipe(Effect.catch(impossible("snapshot_unreadable")))
-        // Unknown without a tool; the plan will report the missing tool.
+        // Absent if no tool is installed; the plan reports that problem later.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
         )
@@ -122,7 +122,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // The files that a refused module reads are unknown and irrelevant.
+        // Nobody needs to know which files a refused module reads.
         const needed =
           scan.status === "unsupported"
             ? []

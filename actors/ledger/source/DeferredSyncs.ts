@@ -4,7 +4,7 @@ import { now } from "../../base/Identity.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 import { DeferredSyncRow } from "./SourceLanes.ts"
 
-/** A lane that automation tried to sync while the Workspace's queue was full. */
+/** A lane whose automatic sync was refused because the Workspace's queue was full. */
 export interface DeferredSync {
   readonly sourceId: SourceId
   readonly ref: string
@@ -12,18 +12,18 @@ export interface DeferredSync {
   readonly trigger: "webhook" | "schedule"
 }
 
-/** The only writer of `deferred_syncs`: the lanes that every run of the schedule retries until they are queued. */
+/** The only writer of `deferred_syncs`: lanes that the schedule retries until their sync is queued. */
 export class DeferredSyncs extends Context.Service<
   DeferredSyncs,
   {
-    /** `false` if the lane had already been deferred. */
+    /** Returns `false` if the lane was already deferred. */
     readonly defer: (sync: DeferredSync) => Effect.Effect<boolean>
     readonly isDeferred: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<boolean>
-    /** A sync of the lane has been queued. */
+    /** Call it when a sync of the lane has been queued. */
     readonly queued: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<void>
-    /** The Source no longer follows automatically. */
+    /** Call it when the Source no longer syncs automatically. */
     readonly forget: (sourceId: SourceId) => Effect.Effect<void>
-    /** The deferred lanes of Sources that follow automatically, in Workspaces in use. */
+    /** The deferred lanes of Sources that sync automatically, without archived Workspaces. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
 >()("svc/actors/ledger/source/DeferredSyncs") {

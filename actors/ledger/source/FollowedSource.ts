@@ -4,7 +4,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceRow.ts"
 
-/** The part of an automatic plan's specification with the trigger of the check that found its commit. */
+/** In an automatic plan's parameters: the trigger of the check that found its commit. */
 export const FollowSpec = Schema.Struct({ look: Schema.optionalKey(RunTrigger) })
 
 const FollowJson = jsonText(FollowSpec)
@@ -12,13 +12,13 @@ const FollowJson = jsonText(FollowSpec)
 /** The trigger of the check that found the commit of an automatic plan. */
 export const lookOf = ({ spec }: Pick<RunRow, "spec">) => FollowJson.read(spec).look
 
-/** A look that a webhook or the schedule started. A look without a recorded trigger counts as one. */
+/** Returns true for checks started by a webhook or a schedule, and for checks without a recorded trigger. */
 const isAutomatic = (look: typeof RunTrigger.Type | undefined) =>
   look === undefined || look === "webhook" || look === "schedule"
 
 /**
- * The reason why a check may not take effect, or why a commit that it found may not be planned or applied without a person;
- * `undefined` if nothing prevents it. A disabled Source stops every check, and a Source that does not follow its ref stops checks
+ * Returns the reason why a check may not take effect, or why a commit that it found may not be planned or applied automatically;
+ * `undefined` if nothing prevents it. A disabled Source stops every check. A Source that does not sync automatically stops checks
  * that no person started.
  */
 export const followObstacle = (

@@ -10,7 +10,9 @@ const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
 )
 
-/** The manifest as a string, if it is text: its exact bytes, so that parsing it again gives the same result. */
+/**
+ * The manifest as text, if its bytes are valid text. The exact text is kept, so that it can be parsed again with the same result.
+ */
 const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
   Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
 
@@ -27,7 +29,7 @@ const ofThisEdition = (status: RepositoryManifestStatus): RepositoryManifestStat
   rulesVersion: manifestRulesVersion
 })
 
-/** This edition's verdict on the manifest found by a sync, and the document to keep for later editions. */
+/** Applies this release's rules to the manifest that a sync found, and returns the document to keep for later releases. */
 export const manifestVerdict = (
   found: SyncedSnapshot["repositoryManifest"]
 ): { readonly status: RepositoryManifestStatus; readonly document?: string } => {
@@ -36,7 +38,7 @@ export const manifestVerdict = (
   return { status: ofThisEdition(judge(found.bytes)), ...documentOf(found.bytes) }
 }
 
-/** The verdict on a snapshot's document from an earlier edition of the rules; `undefined` without a document. */
+/** Applies this release's rules to a document stored by an earlier release; `undefined` if no document is stored. */
 export const judgedAgain = (snapshot: Pick<SnapshotRow, "manifest_document" | "repository_manifest">) => {
   const before = ManifestStatusJson.read(snapshot.repository_manifest)
   if (snapshot.manifest_document === null || before.rulesVersion === manifestRulesVersion) return undefined

@@ -7,10 +7,10 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
-/** `url`: a module's location determines which of the operator's base configurations applies. */
+/** A snapshot with its manifest. `url` is needed because a module's location selects the operator's base configuration. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
-/** A file refused because of its bytes (too large, not text, not a regular file): only the reason is known. */
+/** A file that was refused because of its bytes: too large, not text or not a regular file. Only the reason is kept. */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",
   refusal: new ManifestRefusal({
@@ -18,7 +18,7 @@ const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   })
 })
 
-/** The manifest of a snapshot after parsing. */
+/** The parsed manifest of a snapshot. */
 export const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
   if (repositoryManifest.status === "absent") return { _tag: "Absent" }
   if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
@@ -29,7 +29,9 @@ export const declarationOf = ({ manifestDocument, repositoryManifest }: Manifest
     : refusedByBytes(repositoryManifest.reason)
 }
 
-/** The pin of a snapshot's manifest. A file whose bytes were never read is pinned by the snapshot and the refusal. */
+/**
+ * The pin of a snapshot's manifest. If the bytes of the file were never read, the pin consists of the snapshot and the refusal.
+ */
 export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
   if (repositoryManifest.status === "absent") return {}
   const unread = () =>
@@ -39,21 +41,23 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
   return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
 }
 
-/** The location of a repository's manifest. */
+/** The path of the manifest in a repository. */
 export const manifestPath = ".well-known/svc.json"
 
-/** The repository path for a snapshot's `path`. A manifest names modules this way, whichever folder a Source uses. */
+/**
+ * Converts a path in a snapshot to a path in the repository. Manifests use repository paths, whichever folder the Source uses.
+ */
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** The reverse conversion: `undefined` if outside the snapshot's folder. */
+/** Converts a repository path to a path in the snapshot; `undefined` if it is outside the snapshot's folder. */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."
   return key.startsWith(`${path}/`) ? key.slice(path.length + 1) : undefined
 }
 
-/** The snapshot paths mentioned in its valid manifest. */
+/** The snapshot paths listed in a valid manifest. */
 export const declaredPaths = (snapshot: ManifestCarrier): ReadonlyArray<string> => {
   const declaration = declarationOf(snapshot)
   if (declaration._tag !== "Parsed") return []

@@ -10,7 +10,7 @@ import type { SnapshotFile } from "../../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
 
-/** Maximum size of a file that the file reader returns, in bytes (specification, Limits). */
+/** Maximum size in bytes of a file that a reader may request (specification, Limits). */
 const maxFileBytes = 128 * 1024
 
 const canonicalPath = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u
@@ -21,7 +21,7 @@ const decodeText = (bytes: Uint8Array) =>
     catch: () => invalidRequest("path: the file is not valid UTF-8.")
   })
 
-/** Reads inside one immutable snapshot: never through a file system path, so nothing outside can be named. */
+/** Reads files inside an immutable snapshot. It never uses a file system path, so callers cannot address anything outside. */
 export class SnapshotReads extends Context.Service<
   SnapshotReads,
   {
@@ -36,7 +36,7 @@ export class SnapshotReads extends Context.Service<
       const scanner = yield* ModuleScanner
       const toolchain = yield* Toolchain
 
-      // After a restore without snapshots this is normal, until the commit is planned.
+      // Expected after a restore without snapshots, until the commit is planned again.
       const treeOf = (snapshot: SnapshotRow) =>
         snapshots.open(snapshot.archive_digest).pipe(
           Effect.mapError(
@@ -52,7 +52,7 @@ export class SnapshotReads extends Context.Service<
         if (path.length > 1024 || !canonicalPath.test(path)) {
           return yield* invalidRequest("path: expected a canonical path inside the snapshot.")
         }
-        // Refers to the path, not the file, so that the response does not depend on whether the file exists.
+        // Checks only the path, so that the response does not reveal whether the file exists.
         if (repositoryPathOf(snapshot, path) === manifestPath) {
           return yield* new ApiError({
             code: "permission_denied",

@@ -2,27 +2,27 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The proofs in one delivery that its sender has the Source's secret (specification, ruling 5). */
+/** The proofs in a delivery that its sender has the Source's secret (specification, ruling 5). */
 export interface HookProofs {
   /** The secret itself. */
   readonly secrets?: ReadonlyArray<string>
-  /** Each `sha256=` and the HMAC of the body in hexadecimal. */
+  /** Hexadecimal HMACs of the body, each from a `sha256=` header. */
   readonly signatures?: ReadonlyArray<string>
   /**
-   * A signature by the Standard Webhooks specification: it covers an id and a time before the body, and its key is the secret
-   * decoded from Base64. The time is not limited, because a delivery that somebody repeats can only cause another look.
+   * A Standard Webhooks signature. It covers an id, a time and the body; its key is the secret decoded from Base64. The time is
+   * not checked, because a replayed delivery only causes another check.
    */
   readonly standard?: { readonly id: string; readonly timestamp: string; readonly signatures: string } | undefined
 }
 
-/** Compared as digests, so that strings of any length take the same time. */
+/** Compares digests in constant time, so the strings may have any length. */
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
 /**
- * True if a delivery proves possession of the Source's secret. Forges send up to four proofs in one request: at least one is
- * required, and every proof must be correct. The body is hashed on arrival and never held in memory; reading it fails if it is
- * too long or too slow.
+ * Returns true if a delivery proves that its sender has the Source's secret. Forges may send up to four proofs per request: at
+ * least one is required and all must be correct. The body is hashed as it arrives and never buffered; reading fails if it is too
+ * long or too slow.
  */
 export const hookIsAuthentic = Effect.fnUntraced(function* (
   secret: string,
@@ -44,7 +44,7 @@ export const hookIsAuthentic = Effect.fnUntraced(function* (
   const verdicts = [
     ...secrets.map((value) => sameText(secret, value, secret)),
     ...signatures.map((value) => sameText(secret, value, signature)),
-    // A sender that renews its key signs with both keys.
+    // During a key rotation, a sender signs with both keys.
     ...(standard === undefined
       ? []
       : [

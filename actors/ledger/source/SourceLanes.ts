@@ -10,7 +10,7 @@ import type { SourceRow } from "./SourceRow.ts"
 import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Lanes that have been checked. */
+/** Lanes with the result of their last check. */
 export const StoredLane = table("source_lanes", {
   source_id: SourceId,
   ref: Schema.String,
@@ -26,7 +26,7 @@ export const StoredLane = table("source_lanes", {
 })
 type StoredLane = RowOf<typeof StoredLane.columns>
 
-/** Lanes that automation tried to sync while the Workspace's queue was full. */
+/** Lanes whose automatic sync was refused because the Workspace's queue was full. */
 export const DeferredSyncRow = table("deferred_syncs", {
   source_id: SourceId,
   ref: Schema.String,
@@ -36,7 +36,7 @@ export const DeferredSyncRow = table("deferred_syncs", {
 })
 export type DeferredSyncRow = RowOf<typeof DeferredSyncRow.columns>
 
-/** The time for which the schedule skips a lane after a sync. */
+/** The schedule does not check a lane again within this time after a sync. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */
@@ -45,11 +45,11 @@ export interface Lane {
   readonly path: string
 }
 
-/** A row of `source_lanes`; for a lane in use that has never been synced, only its name. */
+/** A row of `source_lanes`. A lane in use that has never been synced has only a ref and a path. */
 const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
-/** A lane in use that could not be fetched. */
+/** A lane in use whose last fetch failed. */
 const FailingLane = rowShape({
   sourceId: StoredLane.columns.source_id,
   sourceName: Schema.String,
@@ -86,7 +86,7 @@ const toLane = (row: LaneRow, source: SourceRow, described: ReadonlyMap<string, 
     : {})
 })
 
-/** The lanes of a Source that are in use, default lane first. */
+/** The lanes of a Source that are in use, the default lane first. */
 const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.orDie(LaneRow.rows(
     sql
@@ -97,7 +97,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     WHERE u.source_id = ${source.id}
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
-/** A Source's lanes as its record shows them. */
+/** The lanes as shown in a Source's record. */
 export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
   const rows = yield* readLanes(sql, source)
   const described = yield* commitDescriptions(
@@ -107,7 +107,7 @@ export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   return rows.map((row) => toLane(row, source, described))
 })
 
-/** The failing lanes of a Workspace, except those of disabled Sources. */
+/** The failing lanes of a Workspace, without those of disabled Sources. */
 export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(FailingLane.rows(
     sql
@@ -118,8 +118,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * True if a check finished after this check. A check with a time in the future predates a correction of the clock, and counts as
- * older.
+ * Returns true if a later check has already finished. A check dated in the future was recorded before the clock was corrected, so
+ * it counts as earlier.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -128,30 +128,30 @@ const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, looke
 export class SourceLanes extends Context.Service<
   SourceLanes,
   {
-    /** The Source's own lane first, then every other lane that a Capsule has adopted. */
+    /** The Source's own lane first, followed by every other lane that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** A sync has been queued, so the schedule need not start another. */
+    /** Records that a sync was queued, so that the schedule does not start another. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
-     * A sync found a snapshot for the lane, which clears its error. `false` if a later sync has already finished: the lane keeps
-     * that sync's result.
+     * Records the snapshot that a sync found, and clears the lane's error. Returns `false` and keeps the existing result if a
+     * later sync has already finished.
      */
     readonly seen: (
       sourceId: SourceId,
       lane: Lane,
       found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
-    /** A check failed. `false` if it only repeats the lane's current error, or if a later check has finished. */
+    /** Records a failed check. Returns `false` if the error is unchanged or a later check has already finished. */
     readonly failed: (
       sourceId: SourceId,
       lane: Lane,
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
-    /** Updates the Source's status from its lanes: it is in error while a lane in use cannot be fetched. */
+    /** Sets the Source's status to `error` while any lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** The due lanes of Sources with automatic syncs. */
+    /** The lanes that are due for a check, for Sources that sync automatically. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/ledger/source/SourceLanes") {
@@ -212,7 +212,7 @@ export class SourceLanes extends Context.Service<
           return before?.error_code !== code
         }),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
-          // Few lanes are failing, so they are found first; determining the lanes in use takes longer.
+          // Starts from failing lanes, because they are few, and determining the lanes in use is expensive.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`
@@ -221,7 +221,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // No check is scheduled more than one interval ahead: such a time dates from before the clock was corrected.
+          // No check is scheduled more than one interval ahead. A later time was written before the clock was corrected.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

@@ -36,21 +36,21 @@ export const SourceRow = table(
     updated_at: Timestamp,
     hook_secret_version: Schema.Int,
     hook_secret_at: Schema.NullOr(Timestamp),
-    /** The person who attached the Connection, with whose authority automatic syncs of the Source run. */
+    /** The person who attached the Connection. Automatic syncs use this person's authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
-    /** True if an owner or admin chose the default ref, or it is the repository's own default. */
+    /** Set if an owner or admin chose the default ref, or if it is the repository's default branch. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp),
-    /** The sync that ended without reading the Source, which may have to be removed. */
+    /** A sync that ended without reading the Source, which may therefore have to be removed. */
     unread_due: Schema.NullOr(RunId),
-    /** Further refs whose plans may open private data. */
+    /** Additional refs whose plans may decrypt private data. */
     reviewed_refs: ReviewedRefsJson
   },
   ["hook_secret_version", "default_ref_by_manager", "reviewed_refs"]
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
-/** The columns for lists, without sealed values. */
+/** The columns for lists. Omits sealed values. */
 export const ListedSource = SourceRow.without("hook_secret")
 export type ListedSource = RowOf<typeof ListedSource.columns>
 
@@ -60,7 +60,7 @@ export const WarningsJson = jsonText(Schema.Array(Schema.String))
 export const CommitDescriptionJson = jsonText(CommitDescription)
 export const AuthorsJson = jsonText(Schema.Array(Schema.String))
 
-/** Immutable snapshots of a Source. */
+/** Immutable snapshots of Sources. */
 export const SnapshotRow = table("source_snapshots", {
   id: SourceSnapshotId,
   workspace_id: WorkspaceId,
@@ -83,7 +83,7 @@ export const SnapshotRow = table("source_snapshots", {
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 
-/** The columns for lists: the manifest's status without its content. */
+/** The columns for lists. Includes the manifest's status but not its content. */
 export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
 export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
@@ -91,7 +91,7 @@ export const ReportJson = jsonText(CompatibilityReport)
 /** The complete scan of a module. */
 export const ModuleScanJson = jsonText(Schema.Json)
 
-/** The findings of a check in a module of a snapshot. */
+/** Compatibility reports: the findings about a module of a snapshot. */
 export const ReportRow = table("compatibility_reports", {
   id: CompatibilityReportId,
   workspace_id: WorkspaceId,

@@ -33,7 +33,7 @@ import {
   WebhookDeliveryRow
 } from "./SourceRow.ts"
 
-/** The fields of a new Source. */
+/** Fields of a Source to insert. */
 export interface NewSource {
   readonly id: SourceId
   readonly workspaceId: WorkspaceId
@@ -104,19 +104,19 @@ const hookPlace = (workspaceId: WorkspaceId, id: SourceId) => ({
   rowId: id
 })
 
-/** A removed Source has no webhook secret, in a column that is never null. */
+/** Stored for a removed Source, because the column cannot be null. */
 export const noHookSecret = ""
 
 /** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */
 export class SourceStore extends Context.Service<
   SourceStore,
   {
-    /** Returns the row as stored. */
+    /** Inserts the Source and returns its row. */
     readonly insert: (source: NewSource) => Effect.Effect<SourceRow>
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /** Seals the next webhook secret in place of the secret in `row`; deliveries must then prove the new secret. */
+    /** Replaces the webhook secret of `row`. Later deliveries must prove the new secret. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,
@@ -124,26 +124,26 @@ export class SourceStore extends Context.Service<
       staged: StagedSnapshot
     ) => Effect.Effect<void>
     readonly findSnapshot: (id: SourceSnapshotId | null) => Effect.Effect<SnapshotRow | undefined>
-    /** The current snapshot of one ref/path lane. */
+    /** The current snapshot of a ref and path. */
     readonly currentSnapshot: (sourceId: SourceId, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
-    /** The newest snapshot of this commit on the lane. */
+    /** The newest snapshot of this commit for a ref and path. */
     readonly snapshotOf: (
       sourceId: SourceId,
       lane: { readonly ref: string; readonly path: string },
       commit: string
     ) => Effect.Effect<SnapshotRow | undefined>
-    /** This release's verdict on the manifest of a snapshot that an earlier release judged differently. */
+    /** Stores this release's verdict on a snapshot's manifest, if it differs from the verdict of an earlier release. */
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
-    /** A sync succeeded, whether or not it found anything new. */
+    /** Records that a sync succeeded, whether or not it found a new commit. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
-    /** Marks a Source that a sync has ended without reading, or clears the mark. It is no change to the Source. */
+    /** Records the sync that ended without reading the Source, or clears the mark. Does not count as a change to the Source. */
     readonly setUnreadDue: (id: SourceId, runId: RunId | null) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>
     readonly newestReport: (snapshotId: SourceSnapshotId, modulePath: string) => Effect.Effect<ReportRow | undefined>
-    /** `false` if this delivery has already been seen within the window. */
+    /** Returns `false` if this delivery was already recorded within the window. */
     readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
-    /** Allows a delivery that could not be processed to be redelivered. */
+    /** Forgets a delivery that could not be processed, so that it can be delivered again. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/source/SourceStore") {

@@ -17,19 +17,19 @@ import type { HookProofs } from "./SourceHook.ts"
 import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
-/** Reads of Sources, and what people and webhooks do with them beyond one command (`SourceCommands`). */
+/** Reads Sources, and offers operations that involve more than one Source command (see `SourceCommands`). */
 export class Sources extends Context.Service<
   Sources,
   {
     readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
-    /** For an unused Source; its archives are swept unless something else needs them. */
+    /** Removes an unused Source. Its archives are deleted unless something else needs them. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     readonly sync: (
       context: CommandContext,
       id: SourceId,
       request: { readonly intent?: SyncIntent; readonly expectedCommit?: string }
     ) => Effect.Effect<Run, ApiError>
-    /** Runs the check and returns when it is done: the Run is final and the report is stored. */
+    /** Runs a compatibility check, and returns when its Run has ended and its report is stored. */
     readonly checkCompatibility: (
       context: CommandContext,
       id: SourceId,
@@ -49,20 +49,20 @@ export class Sources extends Context.Service<
     readonly installModules: (id: SourceId, snapshotId: SourceSnapshotId) => Effect.Effect<InstallModules, ApiError>
     readonly file: (id: SourceId, snapshotId: SourceSnapshotId, path: string) => Effect.Effect<SnapshotFile, ApiError>
     readonly report: (id: CompatibilityReportId) => Effect.Effect<CompatibilityReport, ApiError>
-    /** Lanes of the Workspace that cannot be fetched, longest-failing first. */
+    /** The lanes of the Workspace that cannot be fetched, longest-failing first. */
     readonly failingLanes: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<FailingLane>>
     /**
-     * An accepted webhook delivery checks every lane in use, if the Source follows automatically. A ping, or a delivery id
-     * already seen within 24 h, starts nothing.
+     * Handles an accepted webhook delivery: checks every lane in use if the Source syncs automatically. A ping, or a delivery id
+     * seen within the last 24 hours, starts nothing.
      */
     readonly hook: (
       id: SourceId,
       delivery: {
         readonly proofs: HookProofs
         readonly deliveryId?: string | undefined
-        /** The forge is only testing the address and the secret. */
+        /** True if the forge only tests the address and the secret. */
         readonly isPing?: boolean | undefined
-        /** Hashed while it arrives. */
+        /** Hashed as it arrives, without buffering. */
         readonly body: Stream.Stream<Uint8Array, ApiError>
       }
     ) => Effect.Effect<{ readonly runIds: ReadonlyArray<RunId> }, ApiError>

@@ -10,14 +10,14 @@ import {
 } from "../../../schema/records/Ids.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
 
-/** The result of a sync Run before it becomes a SourceSnapshot; an install plan stores it until its initial commit. */
+/** The result of a sync before it becomes a SourceSnapshot. An install plan keeps it until the initial commit. */
 export const StagedSnapshot = Schema.Struct({
   id: SourceSnapshotId,
   url: Schema.String,
   ref: Schema.String,
   path: Schema.String,
   resolvedCommit: Schema.String,
-  /** Addresses of the commit's authors; absent if an earlier release did not read them. */
+  /** Email addresses of the commit's authors; absent in results from releases that did not read them. */
   authors: Schema.optionalKey(Schema.Array(Schema.String)),
   commitDescription: Schema.optionalKey(CommitDescription),
   archiveDigest: Schema.String,
@@ -26,14 +26,14 @@ export const StagedSnapshot = Schema.Struct({
   omitted: Schema.Array(OmittedSnapshotEntry),
   warnings: Schema.Array(Schema.String),
   repositoryManifest: RepositoryManifestStatus,
-  /** The raw document, private. */
+  /** The manifest's text, which is private. */
   manifestDocument: Schema.optionalKey(Schema.String),
   createdByRunId: RunId,
   createdAt: Schema.String
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
 
-/** The result of a compatibility check before it becomes a report of a Source. */
+/** The result of a compatibility check before it becomes a Source's report. */
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,
@@ -43,9 +43,9 @@ export const StagedReport = Schema.Struct({
     installConfigId: Schema.optionalKey(InstallConfigId),
     createdByRunId: RunId
   }),
-  /** The complete scan of the module, as needed by plan and apply. */
+  /** The complete module scan, which plan and apply use. */
   moduleScan: Schema.Json,
-  /** Digest over names, basic types and default markers: what later configuration changes are checked against. */
+  /** Digest of input names, basic types and default markers. Later configuration changes are checked against it. */
   contractDigest: Schema.String
 })
 export type StagedReport = typeof StagedReport.Type

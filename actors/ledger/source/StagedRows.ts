@@ -8,7 +8,7 @@ import {
 } from "./SourceRow.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
-/** A stored snapshot in the form that checks and commits use. */
+/** Converts a stored snapshot to the form that checks and commits use. */
 export const stagedOf = (row: SnapshotRow): StagedSnapshot => ({
   id: row.id,
   url: row.url,

@@ -7,11 +7,11 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** A placeholder for a value: two equal placeholders may replace different values. */
+/** Returns true for a placeholder. Equal placeholders may hide different values. */
 const isNoted = (value: Attribute["before"]) =>
   /\(sensitive value\)|\(known after apply\)|characters, too long to show\)/.test(JSON.stringify(value ?? null))
 
-/** True if a plan returns an attribute to its value before a change outside. */
+/** Returns true if the plan changes an attribute back to its value before the drift. */
 const isRestored = (planned: Attribute, drifted: Attribute) =>
   planned.sensitive !== true &&
   drifted.sensitive !== true &&
@@ -20,13 +20,13 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
   canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)
 
 interface DriftedAttributes {
-  /** The plan restores exactly this value. */
+  /** Attributes that the plan sets back to their exact value before the drift. */
   readonly certain: ReadonlySet<string>
-  /** Also changed outside, but the plan changes it to a different value, or to one that is not shown. */
+  /** Attributes that drifted, and that the plan sets to another value or to a hidden value. */
   readonly possible: ReadonlySet<string>
 }
 
-/** The changed attributes of a resource that were also changed outside. */
+/** The changed attributes of a resource that also drifted. */
 const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undefined): DriftedAttributes => {
   const certain = new Set<string>()
   const possible = new Set<string>()
@@ -38,8 +38,8 @@ const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undef
 }
 
 /**
- * True if drift is the only reason why a resource is in the plan: it was deleted outside and is being created again, or every
- * changed attribute is reverted.
+ * Returns true if only drift explains the change: the resource was deleted outside and is created again, or the plan reverts
+ * every changed attribute.
  */
 const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false
@@ -52,15 +52,15 @@ const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): b
   return known.length > 0 && driftedAttributes(change, drift).certain.size === known.length
 }
 
-/** The facts about a plan and the apply before it. */
+/** Evidence about a plan and the apply before it. */
 export interface PlanEvidence {
   readonly evidence: Pick<RunEvidence, "resourceChanges" | "resourceDrift" | "injectedInputs">
-  /** `undefined`: the commit is the same, or none of the module's files differ. */
+  /** `undefined` if the commit is the same or changes none of the module's files. */
   readonly commit: Extract<ChangeCause, { kind: "commit" }> | undefined
-  /** `undefined`: not recorded. */
+  /** `undefined` if no record exists. */
   readonly changedInputs: RunEvidence["changedInputs"] | undefined
   readonly isUnfinished: boolean
-  /** Other differences that cannot be traced to resources. */
+  /** Other differences, which cannot be attributed to resources. */
   readonly others: ReadonlyArray<ChangeCause>
   readonly unknown: ChangeCauses["unknown"]
 }
@@ -75,13 +75,13 @@ const unfinished: ChangeCause = { kind: "unfinished" }
 
 const isOf = (change: ResourceChange, action: string) => change.actions.includes(action)
 
-/** The tool's reasons for removing a resource: its block no longer exists, or it has fewer instances. */
+/** The tool's reasons for removing a resource whose block is gone or has fewer instances. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
-/** A time that a function has put into a value: `plantimestamp()` is known while planning. */
+/** Returns true if a value contains a timestamp, since `plantimestamp()` is evaluated during the plan. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
-/** Every cause once, in order of first appearance. */
+/** Removes duplicate causes, keeping the order. */
 const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
   const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
   return [...seen.values()]
@@ -89,7 +89,7 @@ const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause
 
 const isData = (address: string) => /(^|\.)(data|ephemeral)\.[^.]+\.[^.]+$/.test(address)
 
-/** Reads one plan's evidence; the results apply to its resources. */
+/** Returns a function that lists the causes for one resource of the plan. */
 const judgeOf = (plan: PlanEvidence) => {
   const changes = plan.evidence.resourceChanges ?? []
   const live = (plan.evidence.resourceDrift ?? []).filter(({ deposed }) => deposed === undefined)
@@ -105,7 +105,7 @@ const judgeOf = (plan: PlanEvidence) => {
   ]
   const commits = plan.commit === undefined ? [] : [plan.commit]
 
-  /** The differing inputs of an attribute, or of the number of instances. */
+  /** The changed inputs and resources to which an attribute or an instance count refers. */
   const behind = (own: string, { inputs: read = [], partial, resources = [] }: ChangeReferences) => {
     const found = resources.filter((address) => moving.has(address) && address !== own)
     const data = resources.filter(isData)
@@ -122,9 +122,9 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // Values that a provider recomputes follow from the other attributes.
+        // A provider recomputes these values from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
-        // Neither repeated blocks nor values that a provider normalises are described at all.
+        // The references of repeated blocks and of provider-normalised values are unknown, so every difference may be a cause.
         if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
         const refersToNothing = references.inputs === undefined && references.resources === undefined
         const isComputed = references.literal !== true && references.partial !== true && refersToNothing
@@ -136,7 +136,7 @@ const judgeOf = (plan: PlanEvidence) => {
 
   const ofInstances = (change: ResourceChange) => {
     const repeated = change.references?.find(({ attribute }) => attribute === undefined)
-    // The configuration does not contain a removed resource, so the number of its instances may have depended on anything.
+    // A removed resource is not in the configuration, so its instance count may have depended on any input.
     const removed =
       isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
         ? inputs.map(([, cause]) => cause)
@@ -148,7 +148,7 @@ const judgeOf = (plan: PlanEvidence) => {
     isOf(change, "create") !== isOf(change, "delete") || isOf(change, "forget") || change.actions.includes("no-op")
 
   return (change: ResourceChange): ReadonlyArray<ChangeCause> => {
-    // A replacement created the new object and could not destroy this one.
+    // An earlier replacement created the new object but could not destroy this one.
     if (change.deposed !== undefined) return [unfinished]
     const drifted = drift.get(change.address) ?? drift.get(change.previousAddress ?? "")
     if (isPutBack(change, drifted)) return [named("drift", [change.address])]
@@ -162,7 +162,7 @@ const judgeOf = (plan: PlanEvidence) => {
   }
 }
 
-/** For the plan as a whole: everything that differs. */
+/** The causes of the plan as a whole: all differences. */
 const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
   const drifted = (plan.evidence.resourceDrift ?? []).map(({ address }) => address)
   return [
@@ -176,8 +176,8 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 }
 
 /**
- * The reasons for a plan's changes, based on the evidence: each resource receives the differences that may have caused its
- * change. A cause is certain only if no other cause remains and nothing is unknown.
+ * Determines the causes of a plan's changes from its evidence. Each resource gets the differences that may have caused its
+ * change. A cause is certain only if it is the only one and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

@@ -20,7 +20,7 @@ const plannedOf = (row: Pick<RunRow, "evidence" | "profile_digest">): Planned =>
   evidence: EvidenceJson.read(row.evidence)
 })
 
-/** The Connection of each requirement. */
+/** The Connection bound to each provider requirement. */
 const bindingsOf = ({ evidence }: Planned) =>
   JSON.stringify(
     (evidence.providerResolutions ?? [])
@@ -33,7 +33,7 @@ const bindingsOf = ({ evidence }: Planned) =>
       .toSorted()
   )
 
-/** The differences between two plans, apart from the module and its inputs. */
+/** Differences between two plans other than the module and its inputs. */
 export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray<ChangeCause> => {
   const toolOf = ({ evidence }: Planned) => JSON.stringify([evidence.tool, evidence.providerLockDigest])
   const isOperated = before.evidence.operatorConfig?.digest !== after.evidence.operatorConfig?.digest
@@ -44,7 +44,7 @@ export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray
   ]
 }
 
-/** The commit as a cause, and whether that remains unknown. */
+/** The commit as a cause, and whether its effect is unknown. */
 const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges) => {
   const from = since?.resolvedCommit
   if (from === undefined || to === null) return { commit: undefined, isUnknown: status === "not_stored" }
@@ -53,13 +53,13 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without the files, only an unchanged commit certainly has no effect.
+  // Without a file list, only an unchanged commit is known to have no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }
 }
 
-/** The reasons for a plan's changes, based on the records of the plan and the previous apply. */
+/** Determines the causes of a plan's changes from the plan and the previous apply. */
 export class ChangeCauseReads extends Context.Service<
   ChangeCauseReads,
   { readonly read: (id: RunId) => Effect.Effect<ChangeCauses, ApiError> }

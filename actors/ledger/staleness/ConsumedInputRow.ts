@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, DependencyId, StateVersionId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The inputs of a Capsule's last apply. */
+/** The inputs that a Capsule's last apply consumed. */
 export const ConsumedInputRow = table("consumed_inputs", {
   capsule_id: CapsuleId,
   dependency_id: DependencyId,

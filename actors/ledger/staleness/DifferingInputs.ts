@@ -5,8 +5,8 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * The inputs with a new value from other Capsules since the last apply, for the reviewers of a plan. Names only: a value may be
- * private.
+ * Names of the inputs whose values from other Capsules have changed since the last apply, for reviewers. Values are left out
+ * because they may be private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient

@@ -15,7 +15,7 @@ type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapsh
   readonly install_config_id: InstallConfigId
 }
 
-/** The content of a snapshot, for both kinds of records. */
+/** The content of a snapshot, in the form shared by both kinds of records. */
 export interface SnapshotContent {
   readonly archiveDigest: string
   readonly repositoryManifest: RepositoryManifestStatus
@@ -23,7 +23,7 @@ export interface SnapshotContent {
 
 export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
 
-/** A document whose bytes were never read may have any content. */
+/** If the bytes of the document were never read, its content is unknown. */
 const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
   status === "absent" ? "absent" : (digest ?? null)
 
@@ -41,15 +41,15 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Decides if a commit touches a Capsule's module. The comparison reads two archives, so it runs before a transaction, which looks
- * up its result. A commit that has not been compared counts as touched.
+ * Decides whether a commit changes files of a Capsule's module. Comparing reads two archives, so `prepare` runs before the
+ * transaction, which only looks up the result. A commit that was not compared counts as a change.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
   {
-    /** Compares what is applied with a newer snapshot, for each Capsule that has a filter. Runs outside a transaction. */
+    /** Compares the applied snapshot with a newer one, for each Capsule with a path filter. Call it outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
-    /** The result prepared beforehand. */
+    /** Looks up the result that `prepare` computed. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
 >()("svc/actors/ledger/staleness/PathFilters") {
@@ -97,7 +97,7 @@ export class PathFilters extends Context.Service<
             const change = moduleChange(yield* moduleAt(modulePath, applied), yield* moduleAt(modulePath, newer))
             yield* Cache.set(known, keyOf(comparison), change)
           }).pipe(
-            // A missing archive, or a scan that took too long: retried at the next sync.
+            // An archive is missing or a scan timed out. The next sync tries again.
             Effect.catch((error) => Effect.logWarning(`Two commits could not be compared. ${error.message}`))
           )
         }

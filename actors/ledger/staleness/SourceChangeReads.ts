@@ -12,7 +12,7 @@ import { RunRow } from "../run/RunRow.ts"
 import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** Compares the commit of a Run with the commit of the last apply at the Run's start, by the digests of stored files. */
+/** Compares the files of a Run's commit with those of the last apply before the Run, by digest. */
 export class SourceChangeReads extends Context.Service<
   SourceChangeReads,
   { readonly read: (id: RunId) => Effect.Effect<SourceChanges, ApiError> }
@@ -87,7 +87,8 @@ export class SourceChangeReads extends Context.Service<
         )
         return yield* compare(capsule?.module_path ?? ".", before, after).pipe(
           Effect.map((compared) => ({ runId, status: "compared" as const, since, ...compared })),
-          // Removed by retention, damaged, or too large for a scan: the review continues without it.
+          // The snapshot was removed by retention, is damaged, or is too large to scan. The review continues without the
+          // comparison.
           Effect.catch((error) =>
             Effect.as(Effect.logDebug(`The commits of the Run ${runId} could not be compared. ${error.message}`), {
               ...none,

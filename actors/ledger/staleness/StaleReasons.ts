@@ -17,7 +17,7 @@ import type { SnapshotRow } from "../source/SourceRow.ts"
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** A Capsule after a successful apply. */
+/** The inputs of a successful apply. */
 export interface AppliedInputs {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -35,34 +35,32 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 })
 
 /**
- * The reasons why Capsules are stale, and the only writer of `consumed_inputs`. Any code that changes a commit or an Output calls
- * it in its own transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
+ * Computes why Capsules are stale, and is the only writer of `consumed_inputs`. Code that changes a commit or an Output calls it
+ * in the same transaction, so that no Capsule is `active` with an input that its producer no longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /**
-     * The lane is now at this snapshot: Capsules applied from a different snapshot receive a reason, and the others lose theirs.
-     */
+    /** Called when a lane moves to this snapshot. Capsules applied from a different snapshot get a reason; all others lose it. */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
-    /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane has moved. */
+    /** Compares a Capsule's commit with its lane. Needed after an apply, because the lane may have moved since the plan. */
     readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** A Capsule has been applied with these inputs. */
+    /** Called after an apply with these inputs. */
     readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
-    /** A Run restored a backup of the Capsule: it is stale until a plan for it is applied. */
+    /** Called after a Run restores the Capsule from a backup. The Capsule is stale until a plan made for it is applied. */
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
-    /** An ended Capsule consumes nothing. */
+    /** Called after a destroy. An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Compares what a Capsule was applied with to what it would receive now. */
+    /** Compares the inputs of a Capsule's last apply with its current offers. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * A producer's offer may have changed: compares its consumers, in any Workspace, and voids any of their plans that have
-     * different values. Returns these plans.
+     * Called when a producer's offer may have changed. Compares its consumers in every Workspace, voids their plans that have
+     * other values, and returns those plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * Does the same for Capsules that an older release left without a record, or whose inputs changed while no service was
-     * running to compare them.
+     * Compares Capsules that have not been compared yet: an earlier release left no record of them, or their inputs changed while
+     * svc was not running.
      */
     readonly compareUnread: Effect.Effect<void>
   }
@@ -86,7 +84,7 @@ export class StaleReasons extends Context.Service<
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 
-      /** Always compared with what is applied, so that no relevant commit is hidden by others. */
+      /** Compares with the applied commit, so that a later irrelevant commit cannot hide a relevant one. */
       const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
         if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
         if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
@@ -133,7 +131,7 @@ export class StaleReasons extends Context.Service<
               : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
           if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
         }
-        // Values from a removed dependency are still deployed.
+        // Inputs from removed dependencies are still deployed.
         for (const row of left.values()) add(row.producer_capsule_id, row.output)
         return [...reasons.values()]
       })
@@ -181,7 +179,7 @@ export class StaleReasons extends Context.Service<
         if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
       })
 
-      /** Returns the plans that it voids. */
+      /** Compares one consumer, and returns the plans that it voids. */
       const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
         const voided: Array<RunId> = []
         for (const plan of yield* ledger.applicablePlans(consumer.id)) {

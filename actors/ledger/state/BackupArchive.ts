@@ -14,7 +14,7 @@ import type { Columns, RowOf } from "../../base/database/Table.ts"
 import { OutputRow, StateVersionRow } from "./StateVersionRow.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** The columns of an archived Capsule that a restore reads. */
+/** The columns of a Capsule that a restore reads from an archive. */
 const capsuleColumns = {
   id: CapsuleId,
   name: Schema.String,
@@ -31,10 +31,10 @@ const capsuleColumns = {
 }
 export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 
-/** Each row is read on its own, see below. */
+/** Rows are decoded one at a time, see below. */
 const AnyRows = Schema.Array(Schema.Unknown)
 
-/** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
+/** The parts of an archive that a restore reads. Values sealed in the database are also sealed in the archive. */
 const Archive = Schema.Struct({
   format: Schema.Literal("svc.backup/v1"),
   capsules: AnyRows,
@@ -43,16 +43,16 @@ const Archive = Schema.Struct({
   generatedSecrets: Schema.optionalKey(AnyRows)
 })
 const decodeArchive = Schema.decodeUnknownOption(Archive)
-/** Larger than any archive in a file of the permitted size, unless the archive was crafted to exhaust memory. */
+/** Exceeds the unpacked size of any genuine archive, so only an archive crafted to exhaust memory is refused. */
 const mostArchiveBytes = 512 * 1024 * 1024
 const inflate = promisify(gunzip)
 
-/** So many rows are read in a few milliseconds. */
+/** Decoding this many rows takes a few milliseconds. */
 const rowsAtOnce = 200
 
 /**
- * Rows with these columns, read a few at a time: others get their turn in between. A column that did not exist when a row was
- * archived reads as null.
+ * Decodes rows in small groups, yielding to other fibers in between. A column that did not exist when the archive was written is
+ * null.
  */
 const rowsOf = <const C extends Columns>(columns: C) => {
   const names = Object.keys(columns)
@@ -83,17 +83,17 @@ const generatedColumns = {
 }
 const archivedSecrets = rowsOf(generatedColumns)
 
-/** A Capsule at the time of the backup. */
+/** A Capsule as stored in a backup. */
 export interface CapsuleInBackup {
   readonly capsule: ArchivedCapsule
-  /** Its state at that time; none if it had never been applied. */
+  /** The state in the backup; absent if the Capsule had never been applied. */
   readonly version: StateVersionRow | undefined
   readonly outputs: ReadonlyArray<OutputRow>
-  /** The secrets that the service generated for it, sealed. */
+  /** Secrets that svc generated for the Capsule, sealed. */
   readonly generated: ReadonlyArray<RowOf<typeof generatedColumns>>
 }
 
-/** The contents of an archive; `none` when it is damaged, or unpacks to more than any archive does. */
+/** Unpacks an archive. Returns `none` if it is damaged or too large when unpacked. */
 export const archiveContents = (
   archive: Uint8Array,
   most: number = mostArchiveBytes
@@ -102,18 +102,18 @@ export const archiveContents = (
     outsideTransaction("A backup is unpacked")
   )
 
-/** The Capsules of an archive; `none` when this release cannot read it. */
+/** The Capsules in an archive; `none` if this release cannot read it. */
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {
   const contents = yield* archiveContents(archive)
   const document = Option.isNone(contents) ? Option.none() : yield* archiveDocument(contents.value)
   return yield* capsulesInDocument(document)
 })
 
-/** The document in an archive; `none` if the bytes are no JSON. */
+/** Parses the document in an archive; `none` if it is not JSON. */
 export const archiveDocument = (contents: Uint8Array): Effect.Effect<Option.Option<Schema.Json>> =>
   Effect.option(readDocument("json", contents))
 
-/** The rows by the text that `of` takes from them. */
+/** Groups rows by the key that `of` returns. */
 const grouped = <Row>(rows: ReadonlyArray<Row>, of: (row: Row) => string): ReadonlyMap<string, ReadonlyArray<Row>> => {
   const groups = new Map<string, Array<Row>>()
   for (const row of rows) {
@@ -124,7 +124,7 @@ const grouped = <Row>(rows: ReadonlyArray<Row>, of: (row: Row) => string): Reado
   return groups
 }
 
-/** The Capsules of an archive, from its document; `none` when this release cannot read it. */
+/** The Capsules in an archive's document; `none` if this release cannot read it. */
 export const capsulesInDocument = Effect.fnUntraced(function* (document: Option.Option<Schema.Json>) {
   const content = Option.getOrUndefined(Option.flatMap(document, decodeArchive))
   if (content === undefined) return Option.none<ReadonlyArray<CapsuleInBackup>>()

@@ -39,10 +39,10 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-/** The digest in the record of a backup. */
+/** The digest that a backup's record stores. */
 export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
-/** The sealing location of an archive. */
+/** The location that is authenticated with a sealed archive. */
 export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
   table: "backups",
   column: "archive",
@@ -51,22 +51,22 @@ export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
 })
 
 /**
- * Exports of control information. Sealed values remain sealed inside, each as one string, and the whole archive is sealed again.
- * No backup is created if a long state in it cannot be opened.
+ * Exports of a Workspace's records. Sealed values are exported sealed, and the whole archive is sealed again. Creating a backup
+ * fails if a large state in it cannot be decrypted.
  */
 export class BackupStore extends Context.Service<
   BackupStore,
   {
-    /** In the caller's transaction. */
+    /** Runs in the caller's transaction. */
     readonly create: (run: {
       readonly id: RunId
       readonly workspaceId: WorkspaceId
       readonly capsuleId: CapsuleId | null
     }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
     readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
-    /** The archive, after its digest has been verified. */
+    /** Decrypts the archive and verifies its digest. */
     readonly open: (id: BackupId) => Effect.Effect<Uint8Array>
-    /** The archive as it is stored. */
+    /** The sealed archive, as stored. */
     readonly sealed: (id: BackupId) => Effect.Effect<string>
   }
 >()("svc/actors/ledger/state/BackupStore") {
@@ -99,7 +99,7 @@ export class BackupStore extends Context.Service<
               ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
               : [],
           bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
-          // Sealed, as stored in the database: without them a restored Capsule would receive different secrets.
+          // Exported sealed, as stored. Without them a restored Capsule would get different secrets.
           generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
           deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
           interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,

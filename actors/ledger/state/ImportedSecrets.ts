@@ -9,8 +9,7 @@ const Generated = Schema.Struct({
 })
 
 /**
- * The contents of a Capsule's backup apart from its state: the secrets of its last apply, and the secrets that the service
- * generated.
+ * The secrets of a Capsule in a backup: those of its last apply, and those that svc generated. The state is stored separately.
  */
 const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })
 export type ImportedSecrets = typeof ImportedSecrets.Type
@@ -19,7 +18,7 @@ const Text = Schema.fromJsonString(ImportedSecrets)
 const encode = Schema.encodeSync(Text)
 const decode = Schema.decodeUnknownEffect(Text)
 
-/** The plaintext to seal. */
+/** The secrets as plaintext, to be sealed. */
 export const importedSecretsText = (secrets: ImportedSecrets): Redacted.Redacted => Redacted.make(encode(secrets))
 
 export const importedSecretsOf = (text: Redacted.Redacted) => decode(Redacted.value(text))

@@ -16,7 +16,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** States left behind by applies and not accepted by their settlements. */
+/** States that applies left behind and their settlements did not accept. */
 export const LeftOverStateRow = table("left_over_states", {
   id: LeftOverStateId,
   workspace_id: WorkspaceId,
@@ -25,14 +25,14 @@ export const LeftOverStateRow = table("left_over_states", {
   reason: LeftOverReason,
   digest: Schema.String,
   size_bytes: Schema.Int,
-  /** `NULL`, like `serial`, when it is not a complete state file. */
+  /** `NULL`, like `serial`, if the bytes are not a complete state file. */
   lineage: Schema.NullOr(Schema.String),
   serial: Schema.NullOr(Schema.Int),
-  /** Also `NULL` when the tool encrypted it. */
+  /** Also `NULL` if the tool encrypted the state. */
   resource_count: Schema.NullOr(Schema.Int),
-  /** Sealed; `NULL` once it has been adopted or discarded. */
+  /** Sealed; `NULL` after a person has adopted or discarded the state. */
   state: Schema.NullOr(Schema.String),
-  /** Also `NULL` when they were unknown. */
+  /** Also `NULL` if the secrets were unknown. */
   sealed_secrets: Schema.NullOr(Schema.String),
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
@@ -47,21 +47,21 @@ export const LeftOverStateRow = table("left_over_states", {
 })
 export type LeftOverStateRow = RowOf<typeof LeftOverStateRow.columns>
 
-/** The columns for lists, without sealed values. */
+/** The columns for lists. Omits sealed values. */
 export const ListedLeftOver = LeftOverStateRow.without("state", "sealed_secrets", "build_digest", "build_size_bytes")
 export type ListedLeftOver = RowOf<typeof ListedLeftOver.columns>
 
-/** A state that is kept, as it was read from its beginning to its end. */
+/** A state that was scanned completely before it is kept. */
 export interface ReadLeftOver {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly digest: string
-  /** `undefined` for bytes that are no state. */
+  /** `undefined` if the bytes are not a state. */
   readonly scanned: ScannedState | undefined
 }
 
-/** A state that a settlement did not accept, and the Capsule's position afterwards. */
+/** A state that a settlement did not accept, and the Capsule's state after the settlement. */
 export interface NewLeftOverState {
-  /** As found by the settlement. */
+  /** The Capsule as the settlement read it. */
   readonly capsule: {
     readonly id: CapsuleId
     readonly workspace_id: WorkspaceId
@@ -72,12 +72,12 @@ export interface NewLeftOverState {
   readonly runId: RunId
   readonly reason: LeftOverReason | undefined
   readonly left: ReadLeftOver
-  /** The StateVersion that the settlement accepted instead, if any. */
+  /** The StateVersion that the settlement accepted instead. */
   readonly settled: { readonly id: StateVersionId } | undefined
-  /** The secret inputs of the apply; `undefined` when unknown. */
+  /** The secret inputs of the apply; `undefined` if unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Distinguishes the states that the Run left; absent for the state from its settlement. */
+  /** Distinguishes several states of one Run. Absent for the state from the settlement itself. */
   readonly part?: string | undefined
 }
 
@@ -88,7 +88,7 @@ const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "stat
   rowId: row.id
 })
 
-/** A checkpoint that a settlement in an earlier release kept because it did not accept it. */
+/** A checkpoint that the settlement of an earlier release kept without accepting it. */
 const KeptCheckpoint = rowShape({
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -100,31 +100,31 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** The person who decided about a left-over state. */
+/** The person who decided about a left-over state, and the time. */
 interface Decision {
   readonly by: string | null
 }
 
-/** States left behind by applies and not accepted by their settlements: kept, sealed, until a person adopts or discards them. */
+/** Keeps states that settlements did not accept, sealed, until a person adopts or discards them. */
 export class LeftOverStates extends Context.Service<
   LeftOverStates,
   {
-    /** Before the transaction of `keep`. Takes as long as the state is large. */
+    /** Scans a state. Call it before the transaction of `keep`, because large states take long. */
     readonly read: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<ReadLeftOver>
-    /** In the caller's transaction. */
+    /** Runs in the caller's transaction. */
     readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
     readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
-    /** The state; `none` once it has been adopted or discarded. */
+    /** Decrypts the state; `none` after it has been adopted or discarded. */
     readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** The secret inputs of its apply; `undefined` when unknown. */
+    /** The secret inputs of the apply that left the state; `undefined` if unknown. */
     readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
-    /** Erases the sealed state, now that a StateVersion holds it. `false` if somebody has already decided. */
+    /** Erases the sealed state after a StateVersion has been created from it. Returns `false` if somebody has already decided. */
     readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
-    /** Erases the sealed state. `false` if somebody has already decided. */
+    /** Erases the sealed state. Returns `false` if somebody has already decided. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Takes over states that earlier releases stored as checkpoints of ended Runs without access. Idempotent; a state that cannot
-     * be opened is not changed.
+     * Imports states that earlier releases kept as checkpoints of ended Runs, where nobody could access them. Idempotent. States
+     * that cannot be decrypted are skipped.
      */
     readonly takeOver: Effect.Effect<void>
   }
@@ -208,7 +208,7 @@ export class LeftOverStates extends Context.Service<
           const state = yield* checkpoints.load(kept.workspace_id, kept.run_id)
           if (Option.isNone(state)) return
           const left = yield* read(state.value)
-          // The Run has ended, so its checkpoint does not change any more.
+          // The Run has ended, so its checkpoint cannot change any more.
           yield* keep({
             capsule: {
               id: kept.capsule_id,

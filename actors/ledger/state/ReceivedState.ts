@@ -5,7 +5,7 @@ import { scanState } from "../../../runner/execution/StateScan.ts"
 
 type Bytes = Redacted.Redacted<Uint8Array>
 
-/** A state that was received or saved, described by its own contents. */
+/** A received or saved state, identified by its own contents. */
 export interface ReceivedState {
   readonly state?: Bytes
   readonly lineage?: string
@@ -16,8 +16,8 @@ export interface ReceivedState {
 }
 
 /**
- * Identifies an agent's state by its contents, not by the agent's description. Bytes that are not a state, or do not continue the
- * Run's base, do not become the Capsule's state: they are kept for a person to examine.
+ * Identifies an agent's state by its contents, not by what the agent reports about it. Bytes that are not a state, or do not
+ * descend from the Run's base state, do not become the Capsule's state. They are kept for a person to examine.
  */
 export const identifyReceivedState = Effect.fnUntraced(function* (
   state: Bytes | undefined,

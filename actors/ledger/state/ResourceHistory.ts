@@ -12,17 +12,17 @@ import { PlanDetailsJson, present, RunRow } from "../run/RunRow.ts"
 import { changedAttributes } from "./StateDifferences.ts"
 import { originOf, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
-/** One resource of a Capsule. */
+/** The resource whose history is read. */
 export interface ResourceName {
   readonly address: string
-  /** Set for an object that is waiting to be destroyed. */
+  /** Set for a deposed object, which is waiting to be destroyed. */
   readonly deposed?: string | undefined
 }
 
 export interface ResourceEvents extends Page<ResourceEvent> {
-  /** On the first page: what the newest drift check of the current state found for this resource. */
+  /** Only on the first page: the drift that the newest check of the current state found in this resource. */
   readonly drift: ResourceDrift | undefined
-  /** True if the current state has been read. */
+  /** True if the current state is in the index. */
   readonly indexed: boolean
 }
 
@@ -34,7 +34,7 @@ const Current = rowShape({
   is_unchecked: Flag
 })
 
-/** A period during which the resource did not change, and when the state that ended it was committed. */
+/** A period in which the resource did not change, and the commit time of the state that ended it. */
 const Period = rowShape({
   ...ResourceVersionRow.only("address", "attributes", "tainted", "valid_from", "valid_to", "run_id", "changed_at")
     .columns,
@@ -89,7 +89,7 @@ const changeFrom = (older: Period, period: Period) => {
   return names.length === 0 ? moved : { ...moved, changedAttributes: names }
 }
 
-/** The changes to a resource at both ends of a period, newest first. */
+/** The changes at the start and end of a period, newest first. */
 const eventsOf = (
   period: Period,
   newerFrom: number | undefined,
@@ -112,11 +112,11 @@ const eventsOf = (
   return [...removed, first].map((event) => decodeEvent(event))
 }
 
-/** Reads the history of one resource from the state index and the ledger of Runs. */
+/** Reads the history of a resource from the state index and the Runs. */
 export class ResourceHistory extends Context.Service<
   ResourceHistory,
   {
-    /** The changes to a resource, newest first. `limit` counts the periods without a change. */
+    /** The changes to a resource, newest first. `limit` is a number of unchanged periods, not of events. */
     readonly history: (
       capsuleId: CapsuleId,
       resource: ResourceName,
@@ -145,8 +145,7 @@ export class ResourceHistory extends Context.Service<
         address: string
       ): Effect.fn.Return<ResourceDrift | undefined> {
         if (committed_at === null) return undefined
-        // A check of an earlier state made a different comparison; the time limits the search to Runs since this state was
-        // committed.
+        // Only checks of the current state count. The time limits the search to Runs after this state was committed.
         const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "plan_details", "finished_at")`
           SELECT id, plan_details, finished_at FROM runs
           WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'
@@ -186,13 +185,13 @@ export class ResourceHistory extends Context.Service<
         if (current.is_unchecked === 1) return { items: [], drift: undefined, indexed: false }
         const after = anchor === undefined ? undefined : Number(anchor[0])
         const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
-        // The object that is now, or was last, at this address; its history follows its moves.
+        // Finds the current or last object at this address. Its history includes earlier addresses.
         const [last] = yield* Effect.orDie(ResourceVersionRow.some(sql, "address", "origin")`
           SELECT address, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
           ORDER BY valid_from DESC LIMIT 1`)
         const origin = last === undefined ? address : originOf(last)
-        // One more than shown, since a change is the difference from the preceding period.
+        // Reads one extra row, because each change is the difference from the preceding period.
         const rows = yield* Effect.orDie(
           Period.rows(sql)`SELECT v.address, v.attributes, v.tainted, v.valid_from, v.valid_to, v.run_id, v.changed_at,
             v.ended_by_run_id, s.created_at AS ended_at

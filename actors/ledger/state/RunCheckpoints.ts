@@ -7,7 +7,7 @@ import { RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The last state written by a running apply, sealed. */
+/** The last state that a running apply saved, sealed. */
 export const CheckpointRow = table("run_checkpoints", {
   run_id: RunId,
   state: Schema.String,
@@ -22,7 +22,7 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   rowId: runId
 })
 
-/** The newest complete state of each running apply, sealed; recovery uses it if the run folder is gone. */
+/** The newest complete state of each running apply, sealed. Recovery uses it if the run folder is gone. */
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {
@@ -35,7 +35,7 @@ export class RunCheckpoints extends Context.Service<
       workspaceId: WorkspaceId,
       runId: RunId
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** The stored part of a saved state, or `undefined`. Every state that is saved is stored differently. */
+    /** The sealed form of the saved state, or `undefined`. It differs for each save, even if the state is equal. */
     readonly stored: (runId: RunId) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }

@@ -8,12 +8,12 @@ import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { inTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** A text that no secret changes. */
+/** A text that contains no secret. If redaction changes it, the redaction thread did not work. */
 const probe = "-"
 
 const items = (texts: ReadonlyArray<string>) => texts.map((text): RedactionItem => ({ as: "text", text }))
 
-/** Few enough that looking for them needs no thread: it takes a few milliseconds. */
+/** Up to these limits, searching takes a few milliseconds and needs no thread. */
 const few = { secrets: 500, characters: 64 * 1024, texts: 1000 }
 
 const areFew = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<SecretText>): boolean =>
@@ -21,7 +21,7 @@ const areFew = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<SecretText>
   secrets.length <= few.secrets &&
   secrets.reduce((sum, { value }) => sum + Redacted.value(value).length, 0) <= few.characters
 
-/** The texts that contain a secret. */
+/** Returns the texts that contain a secret. */
 const withSecrets = Effect.fnUntraced(function* (
   redaction: Redaction["Service"],
   texts: ReadonlyArray<string>,
@@ -33,7 +33,7 @@ const withSecrets = Effect.fnUntraced(function* (
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.scoped
   )
-  // Without its thread, the same rule is applied here: a resource keeps its address.
+  // If the redaction thread fails, applies the same rule here, because addresses must be the same each time.
   const direct = new Redactor(secrets)
   return new Set(texts.filter((text, index) => (answered === probe ? shown[index] : direct.text(text)) !== text))
 })
@@ -41,8 +41,8 @@ const withSecrets = Effect.fnUntraced(function* (
 const mostVerdicts = 16
 
 /**
- * The texts that contain a secret. A transaction cannot wait for the thread that searches for many secrets: the search must have
- * run before, and otherwise every text counts as secret.
+ * Returns a function that finds the texts that contain a secret. A transaction cannot wait for the thread that searches for many
+ * secrets: if the search has not run before, every text counts as a secret.
  */
 export const makeSecretTexts = (redaction: Redaction["Service"]) => {
   const verdicts = new Map<string, ReadonlySet<string>>()
@@ -70,18 +70,18 @@ export const makeSecretTexts = (redaction: Redaction["Service"]) => {
 }
 export type SecretTexts = ReturnType<typeof makeSecretTexts>
 
-/** The facts that decide which instance keys of a Capsule are hidden. */
+/** The data that determines which instance keys of a Capsule are hidden. */
 export interface KeySecrets {
   readonly addressKey: string
-  /** `undefined` when they are unknown: then every key may be one. */
+  /** `undefined` if unknown, in which case every key is hidden. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
-  /** Texts with addresses in which some keys are already hidden; these keys remain hidden. */
+  /** Texts with addresses in which keys are already hidden. Those keys remain hidden. */
   readonly hiddenIn: ReadonlyArray<string>
 }
 
 /**
- * The displayed addresses of a Capsule, in its plans and in its index, for addresses with the given keys. Keys that contain the
- * folder of a Run are hidden like secret keys.
+ * Returns a function that hides the secret instance keys in a Capsule's addresses, for its plans and its index. Keys that contain
+ * the path of a Run's folder are hidden too.
  */
 export const shownAddresses = Effect.fnUntraced(function* (
   secretTexts: SecretTexts,

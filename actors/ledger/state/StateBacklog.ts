@@ -10,24 +10,24 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
 import { StateVersions } from "./StateVersions.ts"
 
-/** Number of StateVersions between two log lines about progress. */
+/** Number of StateVersions between two progress messages. */
 const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
 const Unchecked = rowShape({ capsule_id: CapsuleId })
 
-/** The StateVersions of a Capsule that have yet to be read. */
+/** The StateVersions of a Capsule that are not in the index yet. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** The state and its secrets; neither if it cannot be opened. */
+/** Decrypts the state and its secrets; both are absent if that fails. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)
   if (row === undefined) return undefined
   const contents = yield* Effect.exit(
     Effect.gen(function* () {
-      // Without a record of its secrets, it may contain any secret.
+      // If its secrets were not recorded, the state may contain any secret.
       const secrets = row.sealed_secrets === null ? undefined : yield* states.secrets(row)
       return { state: yield* states.openStored(row), secrets }
     })
@@ -78,8 +78,8 @@ const checkCapsule = Effect.fn("StateBacklog.checkCapsule")(function* (capsuleId
 })
 
 /**
- * Hides the secret instance keys that earlier releases have stored, one Capsule at a time and each in its own transaction, so
- * that an interrupted pass resumes.
+ * Hides secret instance keys that earlier releases stored. Processes one Capsule per transaction, so an interrupted pass can
+ * resume.
  */
 const checkEarlierKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -90,7 +90,7 @@ const checkEarlierKeys = Effect.gen(function* () {
     `Hiding secret instance keys in the lists of resources of ${capsules.length} Capsules, from the states of earlier releases.`
   )
   for (const { capsule_id } of capsules) yield* checkCapsule(capsule_id)
-  // The write-ahead log may still hold the keys.
+  // The write-ahead log may still contain the keys.
   yield* Effect.ignore((yield* DatabaseFile).checkpoint)
   yield* Effect.logInfo(`Hid the secret instance keys of ${capsules.length} Capsules.`)
 })
@@ -102,7 +102,7 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
     WHERE v.capsule_id = ${capsuleId} AND ${sql.literal(unread)} ORDER BY v.generation LIMIT 1`
   if (next === undefined) return false
   const version = yield* opened(next.id)
-  // Removed in the meantime: the next pass will not find it.
+  // Removed in the meantime, so the next pass will not find it.
   if (version === undefined) return true
   const indexed = toIndexed(version)
   yield* index.prepare(indexed)
@@ -111,9 +111,9 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Checks the index of earlier releases, and reads the StateVersions that releases without an index committed, one at a time and
- * each in its own transaction, so that an interrupted pass resumes and no other writer is blocked. Each Capsule's StateVersions
- * are read oldest first.
+ * Rechecks the index of earlier releases, and indexes StateVersions that were committed before the index existed. Each runs in
+ * its own transaction, so an interrupted pass can resume and other writers are not blocked. A Capsule's StateVersions are indexed
+ * oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -134,7 +134,7 @@ export const readBacklog = Effect.gen(function* () {
   yield* Effect.logInfo(`Read all ${read} states of earlier releases.`)
 }).pipe(Effect.orDie, Effect.withSpan("StateBacklog.readBacklog"))
 
-/** Like the above, retried for as long as it takes: a full disk does not stop it. */
+/** Runs `readBacklog` until it succeeds, even if the disk is full for a while. */
 export const readWholeBacklog = readBacklog.pipe(
   Effect.tapCause((cause) =>
     Effect.logError("States of earlier releases could not be read; the next try is in a minute.", cause)

@@ -2,17 +2,17 @@ import type { OutputDifference, ResourceDifference } from "../../../schema/recor
 import { instanceName } from "./StateEntries.ts"
 import { AttributesJson, originOf, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
 
-/** The generations being compared, in the requested direction. */
+/** The generations to compare, in the requested direction. */
 export interface Compared {
   readonly from: number
   readonly to: number
 }
 
-/** Rows that are valid at only one of two generations. */
+/** Rows that are valid at only one of the two generations. */
 interface Between<Row> {
-  /** The rows that are valid at the earlier generation. */
+  /** Rows valid only at the earlier generation. */
   readonly ended: ReadonlyArray<Row>
-  /** The rows that are valid at the later generation. */
+  /** Rows valid only at the later generation. */
   readonly begun: ReadonlyArray<Row>
 }
 
@@ -21,7 +21,7 @@ interface Sides<Row> {
   readonly after: ReadonlyArray<Row>
 }
 
-/** The same rows in the direction of the comparison. */
+/** Orders the rows in the direction of the comparison. */
 export const differenceOf = <Row>({ from, to }: Compared, { begun, ended }: Between<Row>): Sides<Row> =>
   from <= to ? { before: ended, after: begun } : { before: begun, after: ended }
 
@@ -42,7 +42,7 @@ const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string)
     .toSorted(byName)
 }
 
-/** Names of the attributes that differ between two versions of a resource. */
+/** The names of attributes that differ between two versions of a resource. */
 export const changedAttributes = (
   before: Pick<ResourceVersionRow, "attributes">,
   after: Pick<ResourceVersionRow, "attributes">
@@ -61,21 +61,21 @@ const shownInstance = ({ address, deposed, provider, tainted, type }: ResourceVe
   ...(tainted === 1 ? { tainted: true as const } : {})
 })
 
-/** The name of an object, which does not change when it moves. */
+/** The name of an object, which is the same after a move. */
 const objectName = (row: ResourceVersionRow) => instanceName({ address: originOf(row), deposed: row.deposed })
 
-/** A resource that differs, with the name for sorting. */
+/** A changed resource, with its sort key. */
 export interface NamedDifference {
   readonly name: string
   readonly difference: ResourceDifference
 }
 
-/** The change of each resource. A resource that changed and then changed back counts as equal. */
+/** The change of each resource. A resource that changed and changed back is not listed. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, objectName)
     .flatMap(({ after, before, name: object }): ReadonlyArray<NamedDifference> => {
       const row = after ?? before
-      // Several objects may have had the same address.
+      // Several objects may have had the same address over time.
       const name = row === undefined ? object : [...new Set([instanceName(row), object])].join(" ")
       if (after === undefined) {
         return before === undefined ? [] : [{ name, difference: { ...shownInstance(before), change: "removed" } }]

@@ -6,7 +6,9 @@ import { holdsRunFolder } from "../../../runner/execution/ServerPaths.ts"
 import { type ObjectContents, stateContents } from "../../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../../runner/execution/StateFile.ts"
 
-/** Resources of these providers exist only in a state, and many share an id: the id of every `random_password` is `none`. */
+/**
+ * Resources of these providers exist only in the state, and their ids are not unique: every `random_password` has the id `none`.
+ */
 const statelessProviders: ReadonlySet<string> = new Set([
   "terraform.io/builtin/terraform",
   ...["archive", "external", "http", "local", "null", "random", "template", "time", "tls"].map(
@@ -14,7 +16,7 @@ const statelessProviders: ReadonlySet<string> = new Set([
   )
 ])
 
-/** The identity of a real object: its provider, type and id. `undefined` for anything that is not an object or has no id. */
+/** Identifies a real object by provider, type and id. `undefined` if the resource is not a real object or has no id. */
 export const objectKey = ({
   id,
   provider,
@@ -22,19 +24,19 @@ export const objectKey = ({
 }: Pick<ManagedObject, "id" | "provider" | "type">): string | undefined =>
   id === undefined || id === "" || statelessProviders.has(provider) ? undefined : `${provider} ${type} ${id}`
 
-/** Keys for the digests, from the vault. */
+/** Keys for the index digests, derived by the vault. */
 export interface IndexKeys {
-  /** For the contents of one Capsule: equal values in two Capsules have different digests. */
+  /** Differs per Capsule, so equal values in two Capsules have different digests. */
   readonly contents: KeyObject
-  /** For the real objects of one Workspace, which are compared across its Capsules. */
+  /** Shared by the Capsules of a Workspace, whose real objects are compared. */
   readonly objects: KeyObject
 }
 
-/** The index entry of an instance of a resource. */
+/** The index entry of a resource instance. */
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
-  /** The object's first address in the index, which keys its digests, so that they remain comparable when it moves. */
+  /** The object's first address in the index. Digests are keyed by it, so they remain comparable after a move. */
   readonly origin: string
   readonly tainted: boolean
   readonly type: string
@@ -42,19 +44,19 @@ export interface ResourceEntry {
   readonly objectId: string | null
   readonly objectKey: string | null
   readonly digest: string
-  /** The digests of its attributes; `undefined` if the index already has this version: most resources do not change. */
+  /** Digests of the attributes. `undefined` if the index already has this version, because most resources do not change. */
   readonly attributes: Readonly<Record<string, string>> | undefined
 }
 
 const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
   const digest = createHmac("sha256", key)
-  // Processed individually: a state of many MiB may contain a single attribute almost that long.
+  // Hashes each text separately, because a state may contain a single attribute of many MiB.
   for (const text of texts) digest.update(text)
-  // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
+  // 96 bits are enough: without the key, nobody can guess a value or construct a collision.
   return digest.digest("base64url").slice(0, 16)
 }
 
-/** The keyed digest of a real object's identity; `null` if it has none. */
+/** The keyed digest of a real object's identity; `null` if the resource is not a real object. */
 export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
   const key = objectKey(object)
   return key === undefined ? null : keyedDigest(keys.objects, key)
@@ -67,8 +69,8 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id, unless it contains a secret from the state. An id is hidden if the state marks it as sensitive, if it is the object's
- * value rather than its name (`random_id`), or if it contains the folder of a Run.
+ * The object's id, or `null` if it may reveal a secret: the state marks it as sensitive, the id is the object's value
+ * (`random_id`), or it contains the path of a Run's folder.
  */
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined || holdsRunFolder(object.id)
@@ -77,16 +79,16 @@ const shownId = (object: ObjectContents): string | null =>
 
 type Instance = Pick<ResourceEntry, "address" | "deposed">
 
-/** The current contents of the index. */
+/** The current entries of the index. */
 export interface IndexedObjects {
-  /** True if it contains this version. */
+  /** Returns true if the index contains this version. */
   readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
   readonly originOf: (instance: Instance) => string
-  /** Converts an address of the state into the form that is stored and shown. */
+  /** Converts an address in the state to the form that is stored and shown. */
   readonly shown: (address: string) => string
 }
 
-/** The digests of an object's contents, keyed by its origin. */
+/** Digests of an object's contents, keyed by its origin. */
 export const objectDigests = (
   keys: Pick<IndexKeys, "contents">,
   { attributes: texts, deposed, tainted }: Pick<ObjectContents, "attributes" | "deposed" | "tainted">,
@@ -123,19 +125,19 @@ const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: Indexed
   }
 }
 
-/** The name of an instance within a Capsule. */
+/** The name of an instance in its Capsule. */
 export const instanceName = ({ address, deposed }: Instance): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
-/** The index entries of a state, without anything that the index or the database must not reveal. */
+/** The index entries of a state, with all secrets hidden. */
 export interface StateEntries {
   readonly resources: ReadonlyMap<string, ResourceEntry>
   readonly outputs: ReadonlyMap<string, string>
 }
 
 /**
- * Reads the index entries of a state; `none` if it cannot be read. An id that contains a secret is hidden, and so are all ids
- * while the secrets of the state are unknown.
+ * Reads the index entries of a state; `none` if the state cannot be read. Ids that contain a secret are hidden. If the secrets of
+ * the state are unknown, all ids are hidden.
  */
 export const stateEntries = Effect.fnUntraced(function* (
   keys: IndexKeys,

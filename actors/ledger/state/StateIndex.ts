@@ -23,7 +23,7 @@ import {
 import { makeSecretTexts, shownAddresses } from "./ShownAddresses.ts"
 import { AttributesJson, originOf, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
-/** A StateVersion to read. */
+/** A StateVersion to index. */
 export interface IndexedState {
   readonly id: StateVersionId
   readonly workspaceId: WorkspaceId
@@ -31,9 +31,9 @@ export interface IndexedState {
   readonly generation: number
   readonly runId: RunId
   readonly createdAt: string
-  /** `undefined` when it cannot be opened. */
+  /** `undefined` if it cannot be decrypted. */
   readonly state: Redacted.Redacted<Uint8Array> | undefined
-  /** Values of the secret inputs that the state may contain; `undefined` when they are unknown. */
+  /** The secret inputs that the state may contain; `undefined` if unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
 }
 
@@ -47,37 +47,39 @@ const uploadPurpose = "state-upload.addresses"
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
 /**
- * The only writer of the index of StateVersion contents. An object that does not change from one StateVersion to the next has a
- * single row for both, so the index grows only with changes.
+ * The only writer of the index of StateVersion contents. An object that does not change keeps one row across StateVersions, so
+ * the index grows only with changes.
  */
 export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Prepares data for `add` and `check` of the same state that need other threads: its long parts, and the keys that contain
-     * one of many secrets. Call it before their transaction; otherwise a state with a long part is a defect, and with many
-     * secrets every key is hidden.
+     * Prepares the slow parts of `add` and `check` outside their transaction: long attributes, and the search for many secrets.
+     * Without it, a state with a long attribute is a defect, and a state with many secrets gets all its keys hidden.
      */
     readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
     /**
-     * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier StateVersion of the Capsule
-     * has yet to be read, because they are read in order, including this one.
+     * Indexes a StateVersion in the caller's transaction. Does nothing while an earlier StateVersion of the Capsule is not
+     * indexed yet; this one is then indexed later, in order.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /**
-     * Hides the secret instance keys in what an earlier release has stored for a Capsule, in the caller's transaction. `newest`
-     * is its newest StateVersion in the index, with the secrets of all of them.
+     * Hides secret instance keys that an earlier release stored for a Capsule, in the caller's transaction. `newest` is the
+     * newest indexed StateVersion, with the secrets of all StateVersions.
      */
     readonly check: (newest: IndexedState) => Effect.Effect<void>
-    /** The displayed addresses of an uploaded state, before a Capsule has it. */
+    /** The displayed addresses of an uploaded state that does not belong to a Capsule yet. */
     readonly shownIn: (
       uploadId: StateUploadId,
       state: Pick<StateFile, "managed" | "sensitiveTexts">,
       secrets: ReadonlyArray<SecretText>
     ) => Effect.Effect<(address: string) => string>
-    /** The Capsule's key for the digests that replace secret instance keys in addresses. */
+    /** The Capsule's key for the digests that replace secret instance keys. */
     readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
-    /** The index key of a real object in the Workspace; `null` if it has none. */
+    /**
+     * Returns a function that computes the index key of a real object in the Workspace; `null` if the resource is not a real
+     * object.
+     */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
 >()("svc/actors/ledger/state/StateIndex") {
@@ -95,7 +97,7 @@ export class StateIndex extends Context.Service<
         } satisfies IndexKeys
       })
 
-      /** True if this is the Capsule's next StateVersion to read. */
+      /** Returns true if this StateVersion is the next one to index. */
       const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
         const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
           WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
@@ -111,14 +113,14 @@ export class StateIndex extends Context.Service<
           SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
 
-      /** The reviewed plan of the Run, as stored; empty without a plan. */
+      /** The stored details of the Run's plan; `{}` without a plan. */
       const planOf = Effect.fnUntraced(function* (runId: RunId) {
         const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
           JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
         return plan?.plan_details ?? "{}"
       })
 
-      /** The earlier address of each object that the plan has moved, by its new one. */
+      /** Maps the new address of each object that the plan moved to its earlier address. */
       const movesOf = (plan: string) => {
         const changes = PlanDetailsJson.read(plan).resourceChanges ?? []
         return new Map(
@@ -128,7 +130,7 @@ export class StateIndex extends Context.Service<
         )
       }
 
-      /** The displayed addresses of the Capsule, for addresses in its index or the new state. */
+      /** Returns a function that displays addresses of the index and of the new state. */
       const shownOf = Effect.fnUntraced(function* (
         { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
         plan: string
@@ -155,7 +157,7 @@ export class StateIndex extends Context.Service<
         return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
       })
 
-      /** Adjusts the digests of an object for a new origin, so that equal values still have equal digests. */
+      /** Recomputes an object's digests for a new origin, so that equal values still have equal digests. */
       const rekey = Effect.fnUntraced(function* (
         capsuleId: CapsuleId,
         keys: IndexKeys,
@@ -185,7 +187,7 @@ export class StateIndex extends Context.Service<
         }
       })
 
-      /** Hides keys that have just been found to be secrets, in everything stored for the Capsule. */
+      /** Hides keys that turned out to be secrets, in every row of the Capsule. */
       const hide = Effect.fnUntraced(function* (
         { capsuleId, state }: IndexedState,
         keys: IndexKeys,
@@ -209,7 +211,10 @@ export class StateIndex extends Context.Service<
         for (const { from, object } of objects) yield* rekey(capsuleId, keys, object, { from, to: shown(from) })
       })
 
-      /** A name that no other object of the Capsule has, also none that has moved away from this address. */
+      /**
+       * Returns a function that names new objects. A name is never shared, even with an object that has moved away from the
+       * address.
+       */
       const newOrigins = Effect.fnUntraced(function* (
         { capsuleId, generation }: IndexedState,
         moving: Iterable<string>
@@ -231,7 +236,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // The id has just been found to be a secret.
+            // The id turned out to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }
@@ -324,7 +329,7 @@ export class StateIndex extends Context.Service<
           originOf: ({ address, deposed }) => {
             const before = moves.get(address)
             const moved = before === undefined ? undefined : rows.get(instanceName({ address: before, deposed }))
-            // An object that has moved away takes its name along.
+            // An object that moved away keeps its name.
             const row = moved ?? (left.has(address) ? undefined : rows.get(instanceName({ address, deposed })))
             return row === undefined ? newOrigin(address) : originOf(row)
           }

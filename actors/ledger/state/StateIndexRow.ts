@@ -4,14 +4,14 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
-/** StateVersions that have been read. Each Capsule's StateVersions are read in the order of their generations. */
+/** StateVersions that have been indexed, in the order of their generations. */
 export const StateIndexRow = table("state_indexes", {
   state_version_id: StateVersionId,
   capsule_id: CapsuleId,
   generation: Schema.Int,
   /**
-   * - `unreadable`: the tool encrypted it, or it cannot be opened
-   * - `unchecked`: read by an earlier release, which did not hide secret instance keys, so it may not be shown yet
+   * - `unreadable`: the tool encrypted the state, or svc cannot decrypt it - `unchecked`: indexed by an earlier release that did
+   * not hide secret instance keys, so it is not shown yet
    */
   outcome: Schema.Literals(["indexed", "unreadable", "unchecked"])
 })
@@ -28,29 +28,29 @@ const versionColumns = {
   valid_from: Schema.Int,
   /** The first later generation with a different version; `NULL` if none exists yet. */
   valid_to: Schema.NullOr(Schema.Int),
-  /** The Run that created this version. */
+  /** The Run that created the version. */
   run_id: RunId,
   changed_at: Timestamp,
-  /** The Run that replaced or removed this version. */
+  /** The Run that replaced or removed the version. */
   ended_by_run_id: Schema.NullOr(RunId)
 }
 
-/** Instances of managed resources, by generation range. */
+/** Instances of managed resources, each valid for a range of generations. */
 export const ResourceVersionRow = table(
   "resource_versions",
   {
     ...versionColumns,
-    /** In displayed form: a secret instance key is hidden. */
+    /** The displayed address, with secret instance keys hidden. */
     address: Schema.String,
     deposed: Schema.String,
     type: Schema.String,
     provider: Schema.String,
-    /** `NULL` where it is, or may be, a secret. */
+    /** `NULL` if it is or may be a secret. */
     object_id: Schema.NullOr(Schema.String),
-    /** Keyed digest of the real object's identity in the Workspace; `NULL` if it has none. */
+    /** Keyed digest that identifies the real object in the Workspace; `NULL` if the resource is not a real object. */
     object_key: Schema.NullOr(Schema.String),
     attributes: AttributesJson,
-    /** The object's first address, if it has moved since; unique in its Capsule. */
+    /** The object's first address, if it has moved. Unique in the Capsule. */
     origin: Schema.NullOr(Schema.String),
     tainted: Flag
   },
@@ -58,15 +58,15 @@ export const ResourceVersionRow = table(
 )
 export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 
-/** Outputs of the tool's state, by generation range. */
+/** Outputs of the state, each valid for a range of generations. */
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
 
-/** The name of an object for as long as it exists, wherever it moves. */
+/** The permanent name of an object, which does not change when the object moves. */
 export const originOf = ({ address, origin }: Pick<ResourceVersionRow, "address" | "origin">): string =>
   origin ?? address
 
-/** SQL: whether the StateVersion `version` contains the object in row `row`. */
+/** SQL condition: the StateVersion `version` contains the object of the row `row`. */
 export const heldByVersion = (row: string, version: string): string =>
   `${row}.capsule_id = ${version}.capsule_id AND ${row}.valid_from <= ${version}.generation
     AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${version}.generation)`

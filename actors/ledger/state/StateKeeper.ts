@@ -8,7 +8,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { makeStateKeeping } from "./StateKeeping.ts"
 
-/** Starts keeping the states of an execution: each becomes a checkpoint of its Run, reported by `state.saved`. */
+/** Stores each state of an execution as the checkpoint of its Run, and reports `state.saved`. */
 export const makeStateKeeper = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const checkpoints = yield* RunCheckpoints

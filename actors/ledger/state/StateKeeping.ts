@@ -2,26 +2,28 @@ import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effe
 import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 
-/** The states of one execution that are being stored: one at a time, and only the newest of those waiting. */
+/** Stores the states of one execution, one at a time. If several are waiting, only the newest is stored. */
 export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is stored, then accepts no more, because the outcome of the execution contains the state. A
-   * failure is logged; the place of execution still has the state.
+   * Waits until the newest state is stored, and accepts no more: the outcome of the execution includes the state anyway. A
+   * failure is only logged, because the runner still has the state.
    */
   readonly end: Effect.Effect<void>
-  /** Fails as soon as a state cannot be stored because the execution has lost the Run. */
+  /** Fails as soon as a state cannot be stored because the execution has lost its hold. */
   readonly lost: Effect.Effect<never, HoldLost>
 }
 
 const keepAgain = "1 second"
 
-/** True if a state replaces the last state. A tool may write several with the same serial; the serial never decreases. */
+/**
+ * Returns true if a state replaces the last one. A tool may write several states with the same serial, but never decreases it.
+ */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 
-/** Stores the offered states with `keep` until the Scope closes; it stores the newest state before that. */
+/** Stores offered states with `keep` until the scope closes. Stores the newest one before closing. */
 export const makeStateKeeping = Effect.fnUntraced(function* (
   keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
 ): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
@@ -32,7 +34,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   let lastSerial: number | undefined
   let hasEnded = false
 
-  /** A state that could not be stored is not reported; it is queued again unless a newer state exists. */
+  /** Does not report a state that could not be stored, and queues it again unless a newer state exists. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
     Effect.suspend(() => {
       waiting ??= checkpoint
@@ -40,7 +42,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
       return Effect.logError("A checkpoint of a state could not be kept.", cause)
     })
 
-  /** Returns `false` when a failure has left a state waiting, otherwise `true`. */
+  /** Returns `false` if a failure left a state waiting. */
   const attempt = Effect.suspend(() => {
     const checkpoint = waiting
     waiting = undefined

@@ -12,19 +12,19 @@ import { type Compared, differenceOf, outputDifferences, resourceDifferences } f
 import { OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 import { StateVersionRow } from "./StateVersionRow.ts"
 
-/** The resources to list; all resources without either filter. */
+/** Filters for the list of resources. */
 export interface ResourceFilter {
-  /** Substring of the address; case-sensitive. */
+  /** Case-sensitive substring of the address. */
   readonly address?: string | undefined
-  /** Substring of the address, type or id; case-insensitive. */
+  /** Case-insensitive substring of the address, type or id. */
   readonly search?: string | undefined
 }
 
-/** A page of resources, and the state they belong to. */
+/** A page of resources, and the StateVersion they belong to. */
 export interface ListedResources extends Page<StateResource> {
   /** Absent for a Capsule without a state. */
   readonly stateVersionId: StateVersionId | undefined
-  /** True if the state has been read; otherwise nothing is listed. */
+  /** False if the state is not indexed; the list is then empty. */
   readonly indexed: boolean
 }
 
@@ -39,7 +39,7 @@ const Listed = rowShape({
   resolved_commit: RunRow.columns.resolved_commit
 })
 
-// Case-insensitive for unaccented letters only, like the database.
+// Lowers only A to Z, like the database.
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)
@@ -57,17 +57,17 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads the contents of StateVersions from the index alone: no state is opened, and values are not available. */
+/** Reads the contents of StateVersions from the index. It never decrypts a state, so values are not available. */
 export class StateResources extends Context.Service<
   StateResources,
   {
-    /** The resources of a Capsule's current state, by address. */
+    /** The resources of a Capsule's current state, sorted by address. */
     readonly list: (
       capsuleId: CapsuleId,
       filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
-    /** The differences between a StateVersion and another StateVersion of the same Capsule (by default the previous one). */
+    /** Compares a StateVersion with another StateVersion of the same Capsule, by default the previous one. */
     readonly difference: (
       id: StateVersionId,
       from: StateVersionId | undefined,
@@ -103,7 +103,7 @@ export class StateResources extends Context.Service<
         if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
         const conditions = [
           sql`v.capsule_id = ${capsuleId} AND v.valid_to IS NULL`,
-          // No patterns, and case-sensitive.
+          // Matches literally and case-sensitively; LIKE does neither.
           ...(address === undefined ? [] : [sql`REPLACE(v.address, ${address}, '') <> v.address`]),
           ...(search === undefined ? [] : [sql.or(found(lowerCase(search)))]),
           ...(anchor.length === 0 ? [] : [sql`(v.address, v.deposed) > (${anchor[0]}, ${anchor[1]})`])
@@ -145,9 +145,7 @@ export class StateResources extends Context.Service<
         return rows[0]?.outcome === "indexed"
       }, Effect.orDie)
 
-      /**
-       * The rows that are valid at only one of the generations, split into rows of the earlier and rows of the later generation.
-       */
+      /** The rows that are valid at only one of the two generations, split by generation. */
       const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
         const rows = ResourceVersionRow.rows(sql)
         const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
@@ -176,7 +174,7 @@ export class StateResources extends Context.Service<
         const to = yield* find(id)
         if (to === undefined) return yield* notFound("StateVersion")
         const base = yield* from === undefined ? previous(to.capsule_id, to.generation) : find(from)
-        // Does not even reveal that another Capsule's StateVersion exists.
+        // The response does not reveal that another Capsule's StateVersion exists.
         if (from !== undefined && base?.capsule_id !== to.capsule_id) {
           return yield* invalidRequest("from: this is not a StateVersion of the same Capsule.")
         }

@@ -16,7 +16,7 @@ import { type RowOf, table } from "../../base/database/Table.ts"
 
 export const ImportedFromJson = jsonText(ImportedFrom)
 
-/** States uploaded for an install to take over. */
+/** States that people upload for an install to take over. */
 export const StateUploadRow = table("state_uploads", {
   id: StateUploadId,
   workspace_id: WorkspaceId,
@@ -26,21 +26,21 @@ export const StateUploadRow = table("state_uploads", {
   serial: Schema.Int,
   resource_count: Schema.Int,
   tool_version: Schema.NullOr(Schema.String),
-  /** Sealed; `NULL` once it has become a StateVersion. */
+  /** Sealed; `NULL` after it has become a StateVersion. */
   state: Schema.NullOr(Schema.String),
-  /** The install that holds the upload. */
+  /** The install that has reserved the upload. */
   install_plan_id: Schema.NullOr(InstallPlanId),
   created_by: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /** For a state from another installation's backup: its origin, and the rest of the backup's contents, sealed. */
+  /** For a state from another installation's backup: its origin, and the secrets in the backup, sealed. */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })
 export type StateUploadRow = RowOf<typeof StateUploadRow.columns>
 
-/** Everything except the sealed columns. */
+/** All columns except the sealed ones. */
 const ListedStateUpload = StateUploadRow.without("state", "sealed_secrets")
 type ListedStateUpload = RowOf<typeof ListedStateUpload.columns>
 
@@ -62,7 +62,7 @@ export const toStateUpload = (row: ListedStateUpload): StateUpload =>
     ...(row.imported_from === null ? {} : { importedFrom: ImportedFromJson.parse(row.imported_from) })
   })
 
-/** An uploaded state, and its parsed facts. */
+/** Fields of an upload to insert. */
 export interface NewStateUpload {
   readonly workspaceId: WorkspaceId
   readonly state: Redacted.Redacted<Uint8Array>
@@ -71,18 +71,18 @@ export interface NewStateUpload {
   readonly resourceCount: number
   readonly toolVersion: string | undefined
   readonly createdBy: string | undefined
-  /** For a state from another installation's backup. */
+  /** Set for a state from another installation's backup. */
   readonly imported?: { readonly from: ImportedFrom; readonly secrets: ImportedSecrets } | undefined
 }
 
-/** The upload that an install holds, opened. */
+/** An upload that an install has reserved, decrypted. */
 export interface HeldUpload {
   readonly row: StateUploadRow
   readonly state: Redacted.Redacted<Uint8Array>
   readonly secrets: ImportedSecrets | undefined
 }
 
-/** The number of uploads that may be pending per Workspace: each is a whole state. */
+/** Maximum number of pending uploads per Workspace. Each contains a whole state. */
 const mostWaiting = 10
 
 const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
@@ -103,22 +103,22 @@ const gone = () =>
 export class StateUploads extends Context.Service<
   StateUploads,
   {
-    /** Seals and stores the state. Fails with `failed_precondition` while too many uploads of the Workspace are waiting. */
+    /** Seals and stores the state. Fails with `failed_precondition` if too many uploads of the Workspace are pending. */
     readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
     readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
-    /** Reserves an upload for an install: no other install can use it. */
+    /** Reserves an upload for an install, so that no other install can use it. */
     readonly claim: (
       workspaceId: WorkspaceId,
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Releases the upload of a failed install for the rest of the upload's hour. */
+    /** Releases the upload of a failed install. It can be reserved again until its hour ends. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
-    /** The upload that an install holds. */
+    /** The upload that an install has reserved, without its state. */
     readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>
-    /** The same, with its state. */
+    /** The upload that an install has reserved, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
-    /** Erases the sealed state, which a StateVersion now contains. */
+    /** Erases the sealed state after a StateVersion has been created from it. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>
     /** Deletes uploads that no install has used within an hour. */
     readonly eraseUnused: Effect.Effect<void>

@@ -34,18 +34,18 @@ export const StateVersionRow = table("state_versions", {
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
   sealed_secrets: Schema.NullOr(Schema.String),
-  /** For an adopted state: the left-over state that was adopted. */
+  /** The left-over state that was adopted, if any. */
   left_over_state_id: Schema.NullOr(LeftOverStateId),
-  /** For a state that was taken over with the install: its upload. */
+  /** The upload that the install took over, if any. */
   state_upload_id: Schema.NullOr(StateUploadId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 
-/** The columns for lists, without sealed values. */
+/** The columns for lists. Omits sealed values. */
 export const ListedStateVersion = StateVersionRow.without("state", "sealed_secrets")
 export type ListedStateVersion = RowOf<typeof ListedStateVersion.columns>
 
-/** A type or a value of an Output. */
+/** The type or the value of an Output. */
 export const OutputJson = jsonText(Schema.Json)
 export const PrivateOriginsJson = jsonText(Schema.Array(Schema.String))
 
@@ -60,7 +60,7 @@ export const OutputRow = table("outputs", {
   value: Schema.NullOr(OutputJson),
   sealed_value: Schema.NullOr(Schema.String),
   sensitive: Flag,
-  /** For an Output that is private because of repeated secrets: which ones. */
+  /** For an Output that is private because it repeats secrets: the origins of those secrets. */
   private_origins: Schema.NullOr(PrivateOriginsJson)
 })
 export type OutputRow = RowOf<typeof OutputRow.columns>

@@ -29,7 +29,7 @@ import {
   StateVersionRow
 } from "./StateVersionRow.ts"
 
-/** A state to commit, and its parsed facts. */
+/** Fields of a StateVersion to insert. */
 export interface NewStateVersion {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
@@ -43,20 +43,23 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: SourceSnapshotId | undefined
   readonly installConfigId: InstallConfigId
   readonly outputs: ReadonlyArray<StateOutput>
-  /** Values of the secret inputs that were applied, now or earlier: the state may contain them unmarked. */
+  /** Secret inputs of this apply and earlier ones. The state may contain them unmarked. */
   readonly secrets: ReadonlyArray<SecretText>
-  /** The source build of the plan whose apply produced this state. */
+  /** The source build used by the plan of this apply. */
   readonly build: BuildColumns
-  /** The adopted left-over state; absent for a state committed by a Run's settlement. */
+  /** The left-over state that was adopted; absent for a state committed by a settlement. */
   readonly leftOverStateId?: LeftOverStateId | undefined
-  /** The upload of a state that is taken over with the install. */
+  /** The upload that an install took over. */
   readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** The id of the state committed by a Run, by adopting a left-over state or by an upload: each commits exactly one. */
+/** The id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits exactly one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
-/** The place of a sealed state. The generation is part of the identity, so an older state cannot be passed off as a newer state. */
+/**
+ * The location that is authenticated with a sealed state. It includes the generation, so an older state cannot replace a newer
+ * one unnoticed.
+ */
 export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
   readonly id: StateVersionId
@@ -76,7 +79,7 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   rowId: id
 })
 
-/** The place of a state's sealed secret inputs. */
+/** The location that is authenticated with a state's sealed secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
   ...statePlace(row),
   column: "sealed_secrets"
@@ -102,18 +105,23 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
-/** The reason why an Output is private even though the module does not mark it sensitive; undefined for any other Output. */
+/**
+ * Returns the reason why an Output is private although the module does not mark it as sensitive; `undefined` for any other
+ * Output.
+ */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = PrivateOriginsJson.read(private_origins)
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The reason as shown to another Workspace, under its own name for the Output: it must not reveal which secrets exist. */
+/**
+ * The reason as shown to another Workspace, under that Workspace's name for the Output. It does not reveal which secrets exist.
+ */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
-/** A public Output, or undefined for a sensitive one. */
+/** The public projection of an Output; `undefined` if it is sensitive. */
 export const toOutput = (row: OutputRow): Output | undefined =>
   row.sensitive === 1 || row.value === null
     ? undefined
@@ -126,34 +134,34 @@ export const toOutput = (row: OutputRow): Output | undefined =>
       })
 
 /**
- * The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed in the same commit.
+ * The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed in the same
+ * transaction.
  */
 export class StateVersions extends Context.Service<
   StateVersions,
   {
     /**
-     * Reads the parts of a state for which `insert` cannot wait; call it before its transaction, with the same bytes. The time
-     * grows with the size of the state.
+     * Prepares the slow parts of `insert`. Call it before the transaction, with the same bytes. Takes longer for larger states.
      */
     readonly prepare: (
       version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
         readonly secrets: ReadonlyArray<SecretText> | undefined
       }
     ) => Effect.Effect<void>
-    /** In the caller's transaction. */
+    /** Runs in the caller's transaction. */
     readonly insert: (
       version: NewStateVersion
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** Like the above, for a StateVersion that may be removed at any time; `none` after its removal. */
+    /** Like `open`, for a StateVersion that may be removed concurrently; `none` after its removal. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
-    /** The value of an Output, serialised as JSON for comparison. */
+    /** The value of an Output as JSON text, for comparison. */
     readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
-    /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
+    /** The value of an Output, even if it is sensitive. For delivery to another Run; never for a projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
   }
 >()("svc/actors/ledger/state/StateVersions") {
@@ -233,7 +241,7 @@ export class StateVersions extends Context.Service<
         )
 
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
-        // A state committed before secrets were recorded.
+        // This state was committed before secrets were recorded.
         if (row.sealed_secrets === null) return []
         return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)

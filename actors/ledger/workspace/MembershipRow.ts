@@ -14,14 +14,16 @@ export const MembershipRow = table("memberships", {
   subject: Subject,
   role: Role,
   status: MemberStatus,
-  /** The time at which the person left; only they can return, through a new invitation. */
+  /** The time when the person left. They can return only through a new invitation. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp
 })
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
 
-/** Makes a person who has agreed an active member, in the caller's transaction. A former member returns with this role. */
+/**
+ * Makes a person an active member after they have agreed, in the caller's transaction. A former member returns with this role.
+ */
 export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
   readonly subject: string
@@ -42,7 +44,7 @@ export const admitMember = Effect.fn("admitMember")(function* (member: {
     left_at = excluded.left_at, updated_at = excluded.updated_at`
 }, Effect.orDie)
 
-/** Changes an existing membership in the caller's transaction. The caller has decided that it may be changed. */
+/** Updates an existing membership in the caller's transaction. The caller has already checked that the change is allowed. */
 export const changeMember = Effect.fn("changeMember")(function* (
   member: { readonly workspaceId: WorkspaceId; readonly subject: string },
   change: { readonly role?: Role; readonly status?: MemberStatus }
@@ -54,9 +56,7 @@ export const changeMember = Effect.fn("changeMember")(function* (
 
 const OwnedAlone = rowShape({ handle: Schema.String })
 
-/**
- * The Workspaces, by handle, that this person's departure would leave without an active owner; archived Workspaces need no owner.
- */
+/** Handles of the Workspaces in which this person is the only active owner. Omits archived Workspaces, which need no owner. */
 export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* OwnedAlone.rows(sql)`SELECT w.handle FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
@@ -76,7 +76,7 @@ export const endMemberships = Effect.fn("endMemberships")(function* (subject: st
     WHERE subject = ${subject} AND status <> 'suspended'`
 }, Effect.orDie)
 
-/** Memberships that a restore brought back. */
+/** Reviews memberships after a restore. */
 export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
   const set = Effect.fnUntraced(function* (id: string, status: MemberStatus) {
     yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status, updated_at: yield* now })}
@@ -89,7 +89,7 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // An invitation that may have been withdrawn since the backup must not become valid again.
+      // The invitation may have been withdrawn after the backup, so it must not become valid again.
       yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`
       return held

@@ -14,11 +14,11 @@ import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import { ProjectRow } from "./WorkspaceCreation.ts"
 
-/** The refusal of a change inside an archived Workspace. */
+/** The error for a change inside an archived Workspace. */
 export const archivedWorkspace = () =>
   failedPrecondition('The Workspace is archived. Restore it first with PATCH {"archived": false}.')
 
-/** Refuses, in the caller's transaction, to change anything inside an archived Workspace. */
+/** Fails if the Workspace is archived. Runs in the caller's transaction. */
 export const refuseArchived = Effect.fn("refuseArchived")(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
   const archived = yield* sql`SELECT 1 AS one FROM workspaces WHERE id = ${workspaceId} AND archived_at IS NOT NULL`
@@ -29,7 +29,7 @@ const decodeProjects = storedRecord(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** A slug for any name; `project` when none of its letters can be kept. */
+/** A slug for any name; `project` if none of its characters can be used. */
 const slugFrom = (name: string): string =>
   name
     .normalize("NFKD")
@@ -43,14 +43,14 @@ const slugFrom = (name: string): string =>
 export class Projects extends Context.Service<
   Projects,
   {
-    /** Without a slug, one is derived from the name. Fails with `failed_precondition` when a given slug is taken. */
+    /** Derives the slug from the name if none is given. Fails with `failed_precondition` if the given slug is taken. */
     readonly create: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
     readonly read: (projectId: ProjectId) => Effect.Effect<Project, ApiError>
-    /** The Project in which Capsules are placed when none is named. Fails with `not_found` for an unknown Workspace. */
+    /** The Project for Capsules that do not specify one. Fails with `not_found` for an unknown Workspace. */
     readonly readDefault: (workspaceId: WorkspaceId) => Effect.Effect<Project, ApiError>
     readonly list: (
       workspaceId: WorkspaceId,

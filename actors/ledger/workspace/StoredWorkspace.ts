@@ -4,7 +4,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { SqlClient } from "effect/sql"
 
-/** Workspaces. `WorkspaceRow` is what a reader receives. */
+/** The `workspaces` table. `WorkspaceRow` is the form that readers get. */
 export const StoredWorkspace = table("workspaces", {
   id: WorkspaceId,
   handle: Schema.String,
@@ -35,10 +35,7 @@ const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   return rows[0]
 }, Effect.orDie)
 
-/**
- * The reason why nothing may start without a person, as a message to the people of the Workspace; `undefined` while automation is
- * allowed.
- */
+/** Returns a message that explains why automation is paused in the Workspace, or `undefined` while it is allowed. */
 export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
   const row = yield* read(workspaceId)
   if (row === undefined || row.archived_at !== null) return "the Workspace is archived"
@@ -48,8 +45,8 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
 })
 
 /**
- * True if the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
- * scheduled drift checks. Checked in the transaction that would start the Run. Source checks change nothing, so they continue.
+ * Returns true if svc may plan or apply in the Workspace without a person: auto-update, the next wave of a group, scheduled drift
+ * checks. Call it in the transaction that starts the Run. Source checks change nothing, so they are not affected.
  */
 export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

@@ -28,7 +28,7 @@ export interface WorkspaceToCreate {
   readonly owner: string
 }
 
-/** A valid handle derived from any text; never empty. */
+/** Derives a valid handle from any text; never empty. */
 export const handleFrom = (text: string): string => {
   const plain = text
     .normalize("NFKD")
@@ -40,7 +40,7 @@ export const handleFrom = (text: string): string => {
   return plain.length >= 2 ? plain : `ws-${plain}`.replace(/-$/, "")
 }
 
-/** Creates the default Project, in the caller's transaction; does nothing if the Workspace already has one. */
+/** Creates the default Project if the Workspace has none. Runs in the caller's transaction. */
 export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -57,7 +57,9 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: Wo
   })}`
 })
 
-/** Creates the owner's membership, in the caller's transaction; leaves an existing one unchanged, even if suspended. */
+/**
+ * Creates the owner's membership, in the caller's transaction. An existing membership is not changed, even if it is suspended.
+ */
 export const ensureOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -113,7 +115,7 @@ const Missing = Schema.Struct({
   displayName: Schema.NullOr(Schema.String)
 })
 
-/** The missing parts of a person's personal Workspace; empty if it is complete. */
+/** Returns the missing parts of a person's personal Workspace; empty if it is complete. */
 export const findPersonal = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.String,
@@ -128,7 +130,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** An unused handle: the requested one, possibly with a few random characters added. */
+/** Returns the wanted handle if it is free; otherwise adds a few random characters. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -137,7 +139,7 @@ const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   return `${wanted.slice(0, 30)}-${Buffer.from(yield* random.randomBytes(4)).toString("hex")}`
 })
 
-/** Creates or completes the personal Workspace, in the caller's transaction; returns the id if one was created. */
+/** Creates or completes the personal Workspace, in the caller's transaction. Returns its id if it was created. */
 export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* findPersonal(sql)(subject)

@@ -8,7 +8,7 @@ import { idOrNull } from "../../base/Identity.ts"
 import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 
-/** A Workspace joined with the reader's membership, as returned by SQL. */
+/** A Workspace joined with the reader's membership. */
 const WorkspaceRow = Schema.Struct({
   ...Struct.omit(Workspace.fields, ["automationPause", "driftChecks"]),
   driftCheckHours: Schema.NullOr(Schema.Int),
@@ -19,7 +19,7 @@ const WorkspaceRow = Schema.Struct({
 })
 type WorkspaceRow = typeof WorkspaceRow.Type
 
-/** Columns for a query over `workspaces w JOIN memberships m`. */
+/** Columns for a query on `workspaces w JOIN memberships m`. */
 const workspaceColumns = `w.id, w.handle, w.display_name AS "displayName", w.type, m.role,
   w.archived_at AS "archivedAt", w.automation_paused_at AS "automationPausedAt",
   w.automation_paused_by AS "automationPausedBy", w.automation_pause_reason AS "automationPauseReason",
@@ -50,10 +50,10 @@ const toWorkspace = ({
 
 export interface WorkspaceListRequest extends PageRequest {
   readonly order?: "created_asc" | "updated_desc" | undefined
-  /** Included in the first response even if it is not on the page. */
+  /** Included in the first page even if it would not be on it. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
-  /** A credential bound to one Workspace sees only that Workspace. */
+  /** The only Workspace that the caller's credential may see, if it is bound to one. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
@@ -65,7 +65,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// The counts accompany every row, or are returned on their own if the page has no rows.
+// Counts come with every row; a page without rows has a row with only the counts.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))
@@ -79,7 +79,10 @@ interface MembershipPage {
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
-/** Active memberships of a subject: the count before the cursor is applied, and `limit + 1` rows after it, from one snapshot. */
+/**
+ * Reads the active memberships of a subject from one snapshot: the total before the cursor is applied, and `limit + 1` rows after
+ * it.
+ */
 const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage) {
   const read = yield* ReadSql
   const descending = page.order === "updated_desc"
@@ -105,7 +108,7 @@ const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage)
   }
 })
 
-/** One Workspace with the subject's role in it, when the membership is active. */
+/** A Workspace with the subject's role, if the membership is active. */
 export const readMemberWorkspace = Effect.fn("readMemberWorkspace")(function* (
   subject: string,
   workspaceId: WorkspaceId
@@ -124,7 +127,7 @@ const anchorOf = Effect.fnUntraced(function* (binding: CursorBinding, cursor: st
   return [at, id] as const
 })
 
-/** The pinned row, unless it is already on the page. Fails with `permission_denied` for somebody else's Workspace. */
+/** The selected Workspace, unless it is already on the page. Fails with `permission_denied` if the caller is not a member. */
 const findPinned = Effect.fnUntraced(function* (
   subject: string,
   request: WorkspaceListRequest,
@@ -142,7 +145,7 @@ const findPinned = Effect.fnUntraced(function* (
   })
 })
 
-/** The interactive list of the caller's Workspaces. */
+/** The list of the caller's Workspaces for interactive use. */
 export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: string, request: WorkspaceListRequest) {
   const cursors = yield* Cursors
   const order = request.order ?? "created_asc"
@@ -165,10 +168,7 @@ export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: st
   } satisfies WorkspaceList
 })
 
-/**
- * The account-wide inventory of active memberships, including archived Workspaces; `total` is counted before the cursor is
- * applied.
- */
+/** All active memberships of an account, including archived Workspaces. `total` does not depend on the cursor. */
 export const inventoryWorkspaces = Effect.fn("inventoryWorkspaces")(function* (subject: string, request: PageRequest) {
   const cursors = yield* Cursors
   const binding: CursorBinding = { route: "views.workspaces.v1", subject }

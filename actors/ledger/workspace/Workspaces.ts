@@ -22,7 +22,7 @@ import {
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The refusal for a restored membership. */
+/** The error for a membership that a restore brought back and nobody has confirmed. */
 export const membershipUnconfirmed = new ApiError({
   code: "restore_unconfirmed",
   message:
@@ -30,8 +30,8 @@ export const membershipUnconfirmed = new ApiError({
 })
 
 /**
- * True if all of a person's memberships come from a restore; until one of them is confirmed, they do not receive new memberships
- * either.
+ * Returns true if all of a person's memberships come from a restore. Until one of them is confirmed, the person receives no new
+ * memberships.
  */
 const isUnconfirmed = Effect.fn("isUnconfirmed")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
@@ -48,7 +48,7 @@ export interface NewWorkspace {
 
 export type WorkspaceInventory = Effect.Success<ReturnType<typeof inventoryWorkspaces>>
 
-/** Workspaces as their members see and change them. Callers have already authorised the subject. */
+/** Operations on Workspaces for their members. Callers have already authorised the subject. */
 export class Workspaces extends Context.Service<
   Workspaces,
   {
@@ -58,9 +58,9 @@ export class Workspaces extends Context.Service<
       subject: string,
       request: NewWorkspace
     ) => Effect.Effect<Workspace, ApiError>
-    /** Includes the subject's role. Fails with `not_found` without an active membership. */
+    /** Includes the subject's role. Fails with `not_found` if the subject has no active membership. */
     readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
-    /** An archived Workspace can only be restored: anything else fails with `failed_precondition`. */
+    /** Fails with `failed_precondition` for an archived Workspace, which can only be restored. */
     readonly update: (
       context: CommandContext,
       subject: string,
@@ -71,17 +71,14 @@ export class Workspaces extends Context.Service<
         readonly driftChecks?: WorkspaceDriftChecks | undefined
       }
     ) => Effect.Effect<Workspace, ApiError>
-    /**
-     * Pauses or resumes everything that the service starts in the Workspace without a person. Repeating it changes nothing: a
-     * pause keeps its first author and reason.
-     */
+    /** Pauses or resumes automation in the Workspace. Repeating a pause keeps its original author and reason. */
     readonly setAutomation: (
       context: CommandContext,
       subject: string,
       workspaceId: WorkspaceId,
       change: { readonly paused: boolean; readonly reason?: string | undefined }
     ) => Effect.Effect<Workspace, ApiError>
-    /** Creates or completes the personal Workspace of the subject; writes nothing if it is complete. */
+    /** Creates or completes the subject's personal Workspace. Writes nothing if the Workspace is complete. */
     readonly ensurePersonal: (context: CommandContext, subject: string) => Effect.Effect<void>
     readonly list: (subject: string, request: WorkspaceListRequest) => Effect.Effect<WorkspaceList, ApiError>
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<WorkspaceInventory, ApiError>
