@@ -236,7 +236,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "a reviewed sourceBuild has the manifest's shape",
     installs,
-    "A reviewed build is limited to what a manifest may propose"
+    "A reviewed build is limited to the fields a manifest may propose"
   ],
   [
     "interfaces: key, name, type, version, document, inputs",

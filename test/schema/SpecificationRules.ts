@@ -12,7 +12,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [
     "exactly one scanned module is auto-selected; with several the user selects",
     installs,
-    "choose the only module, require a choice among several"
+    "an install chooses the only module, requires a choice among several"
   ],
   [
     "a path present only in the manifest is no candidate; an absent path fails with a typed error",
@@ -125,9 +125,9 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "setup_ticket is a one-time hand-off token",
     handoffs,
-    "accepts its ticket exactly once when many redeem it concurrently",
-    "has a ticket that is valid for ten minutes less a millisecond, but not for ten",
-    "may be requested again: the newest response is valid"
+    "a hand-off ticket redeemed many times concurrently is accepted exactly once",
+    "a hand-off ticket is valid for ten minutes less a millisecond, but not for ten",
+    "a repeated hand-off returns a new ticket"
   ]
 ]
 

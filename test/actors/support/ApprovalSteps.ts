@@ -20,7 +20,7 @@ export const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({
   subject: subjectOf(context)
 }))
 
-/** Requires two approvals unless the test says otherwise; the plan's author counts, so one person could try to count twice. */
+/** Requires two approvals by default. The plan's author counts, so one person could try to count twice. */
 export const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   const { context } = yield* TestPlane
   return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {
@@ -49,7 +49,7 @@ export const admin = Effect.gen(function* () {
   return yield* newMember(workspaceId, context, "admin")
 })
 
-/** A person's token: a second credential with the same subject. */
+/** A person's token: a second credential for the same subject. */
 export const tokenOf = (context: CommandContext): CommandContext => ({
   actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
   actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"

@@ -61,7 +61,7 @@ export const ledgers = Layer.mergeAll(
 export const provider = "registry.opentofu.org/acme/cloud"
 const at = "2026-01-01T00:00:00.000Z"
 
-/** A Connection that a Run may use, except for what the test changes. */
+/** A Connection that a Run may use, apart from the test's changes. */
 export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   id: world.connectionId,
   workspace_id: world.workspaceA,
@@ -96,7 +96,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   ...changes
 })
 
-/** Rules that allow everybody: who may use a Connection is tested elsewhere. */
+/** Rules that allow everybody, because other tests cover the use of Connections. */
 export const anybody = Layer.mock(ConnectionUses)({
   isManager: () => Effect.succeed(true),
   grant: (row) =>
@@ -313,7 +313,8 @@ export const preparation = (conditions: PlaneConditions) =>
   )
 
 /**
- * Likewise, with everything that an apply passes through on its way to the tool. `started` receives each Run whose tool starts.
+ * Prepares Runs in the same way, with every service an apply needs before its tool. `started` receives each Run whose tool
+ * starts.
  */
 export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>
   Layer.mergeAll(

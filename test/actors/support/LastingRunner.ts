@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
-/** The contents of the run folders by folder name; they outlive the service. */
+/** The contents of the run folders by folder name; they survive a restart of the service. */
 export type LeftFolders = Map<string, LeftOver>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
@@ -14,8 +14,8 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * The pure runner with run folders: an apply reports its phase as the real runner does, and leaves the state it wrote in
- * `folders`. Every state contains `secret`.
+ * The pure runner with run folders: an apply reports its phase as the real runner does, and leaves its state in `folders`. Every
+ * state contains `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>
   Layer.effect(

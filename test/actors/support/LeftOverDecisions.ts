@@ -34,7 +34,7 @@ export const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id:
   return adoptionProblems.map(({ code }) => code)
 })
 
-/** A Capsule whose last apply left a state that continues the current one and was not adopted. */
+/** A Capsule whose last apply left a state that continues the current state but was not adopted. */
 export const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: Readonly<Record<string, string>> = {}) {
   const { capsule } = yield* active(name, pureModule)
   const { lineage, serial } = yield* currentState(capsule.id)

@@ -41,7 +41,7 @@ interface Left {
   readonly problem?: StateProblem
 }
 
-/** The failed apply of a fresh plan, whose state was not adopted when it settled; returns that state's record. */
+/** Fails the apply of a fresh plan without adopting its state, and returns the record of that state. */
 export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { bytes, problem = "unreadable" }: Left) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

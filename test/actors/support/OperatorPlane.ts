@@ -5,7 +5,7 @@ import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 /**
- * The policy of the service under test, which the test may change at any time, and a web server whose responses the test chooses.
+ * The policy of the service under test, which a test may change at any time, and a web server whose responses the test chooses.
  */
 export class Operator extends Context.Service<
   Operator,

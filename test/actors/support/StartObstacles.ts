@@ -33,7 +33,7 @@ const changed = (
     }
   })
 
-/** The plan was made with a Connection, which is revoked. */
+/** The plan was made with a Connection that is now revoked. */
 const revoked = Effect.fnUntraced(function* (applying: Applying) {
   const { context } = yield* TestPlane
   const connections = yield* ConnectionCommands
@@ -49,7 +49,7 @@ const revoked = Effect.fnUntraced(function* (applying: Applying) {
   yield* connections.Revoke(connection.id, { context })
 })
 
-/** The causes that prevent the start of a prepared apply: the event, and the code with which the Run ends. */
+/** Events that prevent the start of a prepared apply, and the code with which the Run ends. */
 export const startObstacles = {
   "its cancel was accepted": { happens: cancelled, status: "cancelled", code: undefined },
   "its plan was superseded": { happens: changed("plan", { status: "superseded" }), code: "plan_not_usable" },
@@ -78,7 +78,7 @@ export const startObstacles = {
   }
 } as const
 
-/** Undoes what later tests of the same service would notice. */
+/** Undoes changes that would affect later tests of the same service. */
 export const withoutObstacles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM approval_rules`

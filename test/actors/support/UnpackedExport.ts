@@ -12,7 +12,7 @@ export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, sess
   return { context, session, workspaceId, capsuleId }
 })
 
-/** The response to an export for which the name was typed correctly. */
+/** The response to an export for which the owner typed the correct name. */
 export const granted = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { name } = yield* (yield* Capsules).read(capsuleId)
   return yield* (yield* CapsuleExports).grant(yield* exporting(capsuleId), { confirm: name })
@@ -35,7 +35,7 @@ const spawned = (command: ReadonlyArray<string>, cwd: string, env: Readonly<Reco
     return { code, out, err }
   })
 
-/** An export as a person sees it, downloaded and unpacked. `entries`: the lines of `tar -tvzf`. */
+/** An export as a person receives it, downloaded and unpacked. `entries` contains the lines of `tar -tvzf`. */
 export const received = Effect.fnUntraced(function* (by: Exporting) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* temporaryFolder

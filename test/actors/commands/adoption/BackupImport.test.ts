@@ -48,7 +48,7 @@ const shape = { target: "variable:password", bytes: 16, encoding: "hex" } as con
 const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
-/** The installation that a Capsule comes from: one backup of that Capsule, and one of the whole Workspace. */
+/** The installation a Capsule comes from, with a backup of that Capsule and a backup of the whole Workspace. */
 const original = (masterKey: string) =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
@@ -76,7 +76,7 @@ const original = (masterKey: string) =>
         archive: yield* vault.seal(place, Redacted.make(changed))
       })
     })
-    // Its parts stay behind, so nothing that leaves the installation may name them.
+    // The parts of the value stay behind, so nothing that leaves the installation may refer to them.
     expect(gunzipSync(archive).toString()).not.toContain("v2.dk_")
     return {
       capsule,
@@ -109,155 +109,157 @@ const importing = Effect.fnUntraced(function* (branch: string, upload: StateUplo
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of another installation", () => {
-  tests.live("is refused with a named reason, is disabled until confirmed, and continues from its state", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const there = yield* original(theirs)
-      const text = (value: string) => new TextEncoder().encode(value)
+  tests.live(
+    "an imported Capsule is refused with a reason, or disabled until confirmed and then continues from its state",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const there = yield* original(theirs)
+        const text = (value: string) => new TextEncoder().encode(value)
 
-      // A refused import writes nothing.
-      const stranger = yield* original(key("c")).pipe(Effect.map(({ one }) => one))
-      const missing = yield* refusal(bytesOf(stranger))
-      expect(missing).toEqual(["backup_key_missing", expect.stringContaining(stranger.masterKeyIds[0] ?? "none")])
-      for (const unreadable of [
-        text("no json"),
-        text("{}"),
-        bytesOf(there.one).slice(0, -2),
-        bytesOf({ ...there.one, archive: `${there.one.archive.slice(0, -4)}AAAA` }),
-        bytesOf({ ...there.one, backup: { ...there.one.backup, id: there.whole.backup.id } }),
-        bytesOf({ ...there.one, backup: { ...there.one.backup, digest: there.whole.backup.digest } }),
-        bytesOf({ ...there.one, dataKeys: [] }),
-        bytesOf(there.otherRecords)
-      ]) {
-        expect((yield* refusal(unreadable))[0]).toBe("backup_unreadable")
-      }
-      // Torn at each place of a sample, and changed at each place of what is sealed.
-      const whole = bytesOf(there.one)
-      for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
-        expect((yield* refusal(whole.slice(0, at)))[0]).toBe("backup_unreadable")
-      }
-      const changedAt = (value: string, at: number) =>
-        `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`
-      const [, sealed = ""] = /^(?:[^.]*\.)*([^.]*)$/.exec(there.one.archive) ?? []
-      const begin = there.one.archive.length - sealed.length
-      for (let at = begin; at < there.one.archive.length - 4; at += Math.ceil(sealed.length / 40)) {
-        const archive = changedAt(there.one.archive, at)
-        expect([at, (yield* refusal(bytesOf({ ...there.one, archive })))[0]]).toEqual([at, "backup_unreadable"])
-      }
-      // Other keys may come first: those of values inside of the archive.
-      const dataKey = there.one.dataKeys.find(({ id }) => there.one.archive.includes(id))
-      if (dataKey === undefined) return yield* Effect.die("no data key")
-      for (const change of [
-        { wrappedKey: changedAt(dataKey.wrappedKey, dataKey.wrappedKey.length - 8) },
-        { recordKind: "state" },
-        { workspaceId },
-        { id: dataKey.id.replace(/.$/, dataKey.id.endsWith("x") ? "y" : "x") }
-      ]) {
-        const dataKeys = there.one.dataKeys.map((key) => (key.id === dataKey.id ? { ...key, ...change } : key))
-        const file = { ...there.one, dataKeys }
-        expect([change, (yield* refusal(bytesOf(SealedBackup.make(file))))[0]]).toEqual([change, "backup_unreadable"])
-      }
-      for (const file of [text('{"format":"svc.sealed-backup/v2"}'), bytesOf(there.otherFormat)])
-        expect(yield* refusal(file)).toEqual(["backup_format_unknown", expect.stringContaining("/v2")])
-      expect(yield* refusal(bytesOf(there.whole))).toEqual([
-        "invalid_request",
-        expect.stringContaining(`moved (${there.capsule.id})`)
-      ])
-      expect((yield* refusal(bytesOf(there.one), CapsuleId.make("cap_000000000000000000000000")))[0]).toBe(
-        "invalid_request"
-      )
-      const unapplied = there.whole.capsules.find(({ name }) => name === "unapplied")?.capsuleId
-      expect((yield* refusal(bytesOf(there.whole), unapplied))[0]).toBe("failed_precondition")
-      expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
+        // A refused import writes nothing.
+        const stranger = yield* original(key("c")).pipe(Effect.map(({ one }) => one))
+        const missing = yield* refusal(bytesOf(stranger))
+        expect(missing).toEqual(["backup_key_missing", expect.stringContaining(stranger.masterKeyIds[0] ?? "none")])
+        for (const unreadable of [
+          text("no json"),
+          text("{}"),
+          bytesOf(there.one).slice(0, -2),
+          bytesOf({ ...there.one, archive: `${there.one.archive.slice(0, -4)}AAAA` }),
+          bytesOf({ ...there.one, backup: { ...there.one.backup, id: there.whole.backup.id } }),
+          bytesOf({ ...there.one, backup: { ...there.one.backup, digest: there.whole.backup.digest } }),
+          bytesOf({ ...there.one, dataKeys: [] }),
+          bytesOf(there.otherRecords)
+        ]) {
+          expect((yield* refusal(unreadable))[0]).toBe("backup_unreadable")
+        }
+        // Truncates the archive at sampled positions, then changes its sealed contents at sampled positions.
+        const whole = bytesOf(there.one)
+        for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
+          expect((yield* refusal(whole.slice(0, at)))[0]).toBe("backup_unreadable")
+        }
+        const changedAt = (value: string, at: number) =>
+          `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`
+        const [, sealed = ""] = /^(?:[^.]*\.)*([^.]*)$/.exec(there.one.archive) ?? []
+        const begin = there.one.archive.length - sealed.length
+        for (let at = begin; at < there.one.archive.length - 4; at += Math.ceil(sealed.length / 40)) {
+          const archive = changedAt(there.one.archive, at)
+          expect([at, (yield* refusal(bytesOf({ ...there.one, archive })))[0]]).toEqual([at, "backup_unreadable"])
+        }
+        // Keys of values inside the archive may come first.
+        const dataKey = there.one.dataKeys.find(({ id }) => there.one.archive.includes(id))
+        if (dataKey === undefined) return yield* Effect.die("no data key")
+        for (const change of [
+          { wrappedKey: changedAt(dataKey.wrappedKey, dataKey.wrappedKey.length - 8) },
+          { recordKind: "state" },
+          { workspaceId },
+          { id: dataKey.id.replace(/.$/, dataKey.id.endsWith("x") ? "y" : "x") }
+        ]) {
+          const dataKeys = there.one.dataKeys.map((key) => (key.id === dataKey.id ? { ...key, ...change } : key))
+          const file = { ...there.one, dataKeys }
+          expect([change, (yield* refusal(bytesOf(SealedBackup.make(file))))[0]]).toEqual([change, "backup_unreadable"])
+        }
+        for (const file of [text('{"format":"svc.sealed-backup/v2"}'), bytesOf(there.otherFormat)])
+          expect(yield* refusal(file)).toEqual(["backup_format_unknown", expect.stringContaining("/v2")])
+        expect(yield* refusal(bytesOf(there.whole))).toEqual([
+          "invalid_request",
+          expect.stringContaining(`moved (${there.capsule.id})`)
+        ])
+        expect((yield* refusal(bytesOf(there.one), CapsuleId.make("cap_000000000000000000000000")))[0]).toBe(
+          "invalid_request"
+        )
+        const unapplied = there.whole.capsules.find(({ name }) => name === "unapplied")?.capsuleId
+        expect((yield* refusal(bytesOf(there.whole), unapplied))[0]).toBe("failed_precondition")
+        expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
 
-      // An archive from a release without generated secrets is read as having none.
-      yield* uploadOf(bytesOf(there.older))
-      const upload = yield* uploadOf(bytesOf(there.whole), there.capsule.id)
-      expect(upload).toMatchObject({
-        serial: there.state.serial + 1,
-        importedFrom: { backupId: there.whole.backup.id, capsuleId: there.capsule.id, serial: there.state.serial }
-      })
-      const [stored] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
-      expect(JSON.stringify([upload, stored])).not.toContain(canary)
+        // An archive from a release without generated secrets contains none.
+        yield* uploadOf(bytesOf(there.older))
+        const upload = yield* uploadOf(bytesOf(there.whole), there.capsule.id)
+        expect(upload).toMatchObject({
+          serial: there.state.serial + 1,
+          importedFrom: { backupId: there.whole.backup.id, capsuleId: there.capsule.id, serial: there.state.serial }
+        })
+        const [stored] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
+        expect(JSON.stringify([upload, stored])).not.toContain(canary)
 
-      const plan = yield* importing("moved", upload)
-      expect(plan).toMatchObject({ phase: "reviewable", nextAction: "none" })
-      expect([plan.planRunId, plan.diagnostics.map(({ code }) => code)]).toEqual([undefined, ["import_unconfirmed"]])
-      const { capsuleId } = plan
-      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
-      const disabled = yield* capsules.read(capsuleId)
-      expect(disabled).toMatchObject({ status: "disabled", executionAuthorityEpoch: 1, currentStateGeneration: 1 })
-      expect([disabled.import?.from, disabled.import?.confirmedAt]).toEqual([upload.importedFrom, undefined])
-      expect(disabled.autoUpdate).toEqual({ enabled: false, apply: false })
-      const [used] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
-      expect([used?.state, used?.sealed_secrets, typeof used?.used_at]).toEqual([null, null, "string"])
+        const plan = yield* importing("moved", upload)
+        expect(plan).toMatchObject({ phase: "reviewable", nextAction: "none" })
+        expect([plan.planRunId, plan.diagnostics.map(({ code }) => code)]).toEqual([undefined, ["import_unconfirmed"]])
+        const { capsuleId } = plan
+        if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+        const disabled = yield* capsules.read(capsuleId)
+        expect(disabled).toMatchObject({ status: "disabled", executionAuthorityEpoch: 1, currentStateGeneration: 1 })
+        expect([disabled.import?.from, disabled.import?.confirmedAt]).toEqual([upload.importedFrom, undefined])
+        expect(disabled.autoUpdate).toEqual({ enabled: false, apply: false })
+        const [used] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
+        expect([used?.state, used?.sealed_secrets, typeof used?.used_at]).toEqual([null, null, "string"])
 
-      // Its state, secrets and generated secrets have been imported, and its lineage now belongs to this installation.
-      const states = yield* StateVersions
-      const state = yield* currentState(capsuleId)
-      expect([state.serial, state.lineage]).toEqual([there.state.serial + 1, there.state.lineage])
-      expect(Redacted.value(yield* states.open(state)).length).toBeGreaterThan(2 * partBytes)
-      const secrets = yield* states.secrets(state)
-      expect(secrets.map(({ value }) => Redacted.value(value))).toContain(canary)
-      const generated = yield* (yield* GeneratedSecrets).find({ id: capsuleId, workspace_id: workspaceId }, shape)
-      expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
-      expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
+        // The state, secrets and generated secrets are imported, and the lineage now belongs to this installation.
+        const states = yield* StateVersions
+        const state = yield* currentState(capsuleId)
+        expect([state.serial, state.lineage]).toEqual([there.state.serial + 1, there.state.lineage])
+        expect(Redacted.value(yield* states.open(state)).length).toBeGreaterThan(2 * partBytes)
+        const secrets = yield* states.secrets(state)
+        expect(secrets.map(({ value }) => Redacted.value(value))).toContain(canary)
+        const generated = yield* (yield* GeneratedSecrets).find({ id: capsuleId, workspace_id: workspaceId }, shape)
+        expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
+        expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
 
-      // Disabled until the name has been typed: every command is refused, for everybody.
-      const refusedRuns = Effect.forEach(
-        [
-          Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })),
+        // The Capsule is disabled until a person types its name, and refuses every command from everybody.
+        const refusedRuns = Effect.forEach(
+          [
+            Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })),
+            Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
+            Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context })),
+            Effect.asVoid(capsuleCommands.Update(capsuleId, { context, status: "active" }))
+          ],
+          (request) => Effect.map(Effect.flip(request), ({ code, message }) => `${code} ${message}`)
+        )
+        for (const words of yield* refusedRuns)
+          expect(words).toContain("failed_precondition The Capsule was imported from another installation")
+        const wrong = yield* Effect.flip(
+          capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "Moved" } })
+        )
+        expect(wrong.code).toBe("invalid_request")
+        kills.at.set("import.confirming", processEnd)
+        yield* Effect.exit(capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } }))
+        expect((yield* capsules.read(capsuleId)).status).toBe("disabled")
+        const confirmed = yield* capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
+        expect(confirmed).toMatchObject({
+          status: "pending",
+          executionAuthorityEpoch: 2,
+          import: { confirmedBy: context.actor.subject }
+        })
+        const twice = yield* Effect.flip(
+          capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
+        )
+        expect(twice.code).toBe("failed_precondition")
+
+        // A plan must be reviewed first.
+        for (const request of [
           Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
-          Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context })),
-          Effect.asVoid(capsuleCommands.Update(capsuleId, { context, status: "active" }))
-        ],
-        (request) => Effect.map(Effect.flip(request), ({ code, message }) => `${code} ${message}`)
-      )
-      for (const words of yield* refusedRuns)
-        expect(words).toContain("failed_precondition The Capsule was imported from another installation")
-      const wrong = yield* Effect.flip(
-        capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "Moved" } })
-      )
-      expect(wrong.code).toBe("invalid_request")
-      kills.at.set("import.confirming", processEnd)
-      yield* Effect.exit(capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } }))
-      expect((yield* capsules.read(capsuleId)).status).toBe("disabled")
-      const confirmed = yield* capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
-      expect(confirmed).toMatchObject({
-        status: "pending",
-        executionAuthorityEpoch: 2,
-        import: { confirmedBy: context.actor.subject }
-      })
-      const twice = yield* Effect.flip(
-        capsuleCommands.ConfirmImport(capsuleId, { context, request: { confirm: "moved" } })
-      )
-      expect(twice.code).toBe("failed_precondition")
-
-      // A plan must be reviewed first.
-      for (const request of [
-        Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
-        Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context }))
-      ]) {
-        expect((yield* Effect.flip(request)).message).toContain("Plan it first")
-      }
-      const first = yield* replanned(capsuleId)
-      expect(first.status).toBe("waiting_approval")
-      expect(first.planSummary).toMatchObject({ add: 0, change: 0, replace: 0, destroy: 0 })
-      expect(first.diagnostics?.[0]?.summary).toContain("the installation it comes from is not locked")
-      expect((yield* applied(first)).status).toBe("succeeded")
-      expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", currentStateGeneration: 2 })
-      expect((yield* replanned(capsuleId)).diagnostics ?? []).toEqual([])
-      const events = yield* sql`SELECT action FROM audit_events
+          Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context }))
+        ]) {
+          expect((yield* Effect.flip(request)).message).toContain("Plan it first")
+        }
+        const first = yield* replanned(capsuleId)
+        expect(first.status).toBe("waiting_approval")
+        expect(first.planSummary).toMatchObject({ add: 0, change: 0, replace: 0, destroy: 0 })
+        expect(first.diagnostics?.[0]?.summary).toContain("the installation it comes from is not locked")
+        expect((yield* applied(first)).status).toBe("succeeded")
+        expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", currentStateGeneration: 2 })
+        expect((yield* replanned(capsuleId)).diagnostics ?? []).toEqual([])
+        const events = yield* sql`SELECT action FROM audit_events
         WHERE action IN ('backup_upload.create', 'capsule.import', 'capsule.confirm_import') ORDER BY created_at, id`
-      expect(events.map(({ action }) => action).toSorted()).toEqual([
-        "backup_upload.create",
-        "backup_upload.create",
-        "capsule.confirm_import",
-        "capsule.import"
-      ])
-    })
+        expect(events.map(({ action }) => action).toSorted()).toEqual([
+          "backup_upload.create",
+          "backup_upload.create",
+          "capsule.confirm_import",
+          "capsule.import"
+        ])
+      })
   )
 })

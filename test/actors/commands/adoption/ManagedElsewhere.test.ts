@@ -23,14 +23,14 @@ const secret = "vpc-0123456789"
 const object = (id: string) => ({ address: `aws_vpc.${id}`, id, type: "aws_vpc", provider: "hashicorp/aws" })
 const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...object(secret), type: "aws_subnet" }]
 
-/** The Capsule that already manages the object, for each object. */
+/** The Capsule that already manages each object. */
 const found = Effect.gen(function* () {
   const elsewhere = yield* ManagedElsewhere
   const twice = yield* elsewhere.find(workspaceId, asked, yield* elsewhere.unindexed(workspaceId))
   return twice?.map(({ address, capsule }) => [address, capsule.id])
 })
 
-/** The first Capsule has a resource whose id is a secret, and used to have another; the second has neither. */
+/** The first Capsule has a resource whose id is a secret, and used to have another. The second Capsule has neither. */
 const world = Effect.gen(function* () {
   yield* emptyCapsules
   yield* committed(1, stateText([resource("aws_vpc.old", { id: "vpc-gone" })]))
@@ -38,7 +38,7 @@ const world = Effect.gen(function* () {
   yield* committed(1, stateText([resource("aws_vpc.b", { id: "vpc-other" })]), { capsuleId: second })
 })
 
-tests.live("finds the managed resources of a Capsule in the index, without opening a state", () =>
+tests.live("the index finds a Capsule's managed resources without opening a state", () =>
   Effect.gen(function* () {
     yield* world
     const sql = yield* SqlClient.SqlClient
@@ -50,7 +50,7 @@ tests.live("finds the managed resources of a Capsule in the index, without openi
   })
 )
 
-tests.live("opens states that have not been indexed yet", () =>
+tests.live("states that are not yet indexed are opened to find their managed resources", () =>
   Effect.gen(function* () {
     yield* world
     yield* unread

@@ -14,7 +14,7 @@ const findings = (given: Given[0], managed: Given[1], confirmed: Given[2]) =>
   moduleMismatch(given, managed, confirmed, (address) => address)
 const codes = (...given: Parameters<typeof findings>) => findings(...given).map(({ code }) => code)
 
-test("a state fits a module that declares its providers and addresses", () => {
+test("a state fits a module that declares the state's providers and addresses", () => {
   const fitting = [
     object("terraform_data.one[0]"),
     object("terraform_data.dropped"),
@@ -23,18 +23,18 @@ test("a state fits a module that declares its providers and addresses", () => {
   expect(findings(scan, fitting, [])).toEqual([])
   expect(codes(scan, [...fitting, object("demo_note.a", "acme/other")], [])).toEqual(["state_provider_unknown"])
   expect(codes(scan, [...fitting, object("terraform_data.two")], [])).toEqual(["state_address_undeclared"])
-  // A decision covers only the exact address that was typed.
+  // A decision covers only the exact address that a person typed.
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two"])).toEqual(["state_address_undeclared"])
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two[1]"])).toEqual([])
   const many = Array.from({ length: 130 }, (_, at) => object(`terraform_data.more_${at}`))
   expect(findings(scan, many, [])[0]?.message).toContain("terraform_data.more_99 and 30 more.")
 })
 
-test("a report without addresses decides nothing", () => {
+test("a module report without addresses decides nothing about a state", () => {
   expect(codes({ providerPackages: [] }, [], [])).toEqual(["state_check_outdated"])
 })
 
-test("objects are identified by provider, type and id; other values give no key", () => {
+test("objects are identified by provider, type and id, and other values yield no key", () => {
   const vpc = { provider: "hashicorp/aws", type: "aws_vpc", id: "vpc-1" }
   expect(objectKey(vpc)).toBe(objectKey({ ...vpc }))
   for (const other of [{ provider: "acme/aws" }, { type: "aws_subnet" }, { id: "vpc-2" }]) {
@@ -46,7 +46,7 @@ test("objects are identified by provider, type and id; other values give no key"
   expect(objectKey({ provider: builtin, type: "terraform_data", id: "0" })).toBeUndefined()
 })
 
-test("a state needs a tool at least as new as its writer", () => {
+test("a state needs a tool at least as new as the tool that wrote it", () => {
   const tool = { name: "opentofu", version: "1.10.2" } as const
   for (const older of ["1.10.2", "1.9.12", "1.10.2-rc1", "0.15.5", undefined, "unreadable"]) {
     expect([older, stateToolProblem(older, tool)]).toEqual([older, undefined])

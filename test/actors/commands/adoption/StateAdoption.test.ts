@@ -40,7 +40,7 @@ const module = (greeting: string, more = "") => ({
     ${more}`
 })
 
-/** Installs the branch on top of an uploaded state; returns the finished coordinator. */
+/** Installs the branch on an uploaded state and returns the finished coordinator. */
 const adopting = Effect.fnUntraced(function* (
   branch: string,
   upload: StateUpload,
@@ -55,13 +55,13 @@ const adopting = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has applied before", () => {
   tests.live(
-    "is adopted without a change, and can then be changed",
+    "a state is adopted without a change, and can then be changed",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const sql = yield* SqlClient.SqlClient
         const capsules = yield* Capsules
-        // From the first plan onwards, the check prints the secret in clear text.
+        // From the first plan onwards, the check prints the secret in plain text.
         const leaking = `check "leak" {
           assert {
             condition     = terraform_data.greeting.output == "another"
@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
 
         const plan = yield* adopting("taken", upload, { variables: { key: canary } })
         expect([plan.phase, plan.diagnostics]).toEqual(["reviewable", []])
-        // The review of the plan shows which state it takes over, not the record of the install.
+        // The review of the plan shows the adopted state; the record of the install does not.
         expect(plan).not.toHaveProperty("adopt")
         const { capsuleId, planRunId } = plan
         if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
   )
 
   tests.live(
-    "is refused for a module that does not match, until a person decides about the remaining resources",
+    "a state that does not match its module is refused until a person decides about the remaining resources",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -156,7 +156,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
         expect(reasons(refused)).toEqual(["state_provider_unknown", "state_address_undeclared"])
         expect(refused.diagnostics[0]?.message).toContain("acme/other")
         expect(refused.diagnostics[1]?.message).toContain("module.old.terraform_data.gone, demo_thing.it")
-        // The failed install has released the upload: exactly one other install may use it.
+        // The failed install has released the upload, so exactly one other install may use it.
         const both = [gone, foreign].map(({ name }) => name)
         expect(both).toEqual(["gone", "it"])
         const retried = yield* adopting("whole", upload, {
@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
         const plan = yield* settled(confirmed.planRunId)
         expect(plan.planSummary).toMatchObject({ destroy: 1, add: 0, change: 0 })
 
-        // Once used, its id cannot install a second Capsule, and its lineage is refused as a second upload.
+        // A used upload cannot install a second Capsule, and another upload of its lineage is refused.
         const again = { ...(yield* requestOf("whole")), capsule: { name: "second", environment: "test" } }
         const adopt = { uploadId: fitting.id, sha256: fitting.sha256 }
         const codeOf = (request: Parameters<typeof installs.create>[2], by = context) =>
@@ -196,7 +196,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
         )
         expect(elsewhere.code).toBe("failed_precondition")
 
-        // Cancelled before anything was applied: the state is kept as evidence, and the Capsule can be planned or released.
+        // Cancelled before the first apply: svc keeps the state as evidence, and the Capsule can be planned or released.
         yield* (yield* RunCommands).Cancel(plan.id, { context })
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has
           }
         })
         expect((yield* capsules.stateVersions(left.id, { limit: 10 })).items).toHaveLength(1)
-        // Once released, it manages nothing, so its state can be adopted again.
+        // A released Capsule manages nothing, so its state can be adopted again.
         yield* uploaded(writtenState({ lineage: "fitting", serial: 9 }))
         expect(
           yield* sql`SELECT COUNT(*) AS n FROM state_uploads WHERE used_at IS NOT NULL AND state IS NOT NULL`

@@ -27,8 +27,8 @@ const codeOf = (bytes: Uint8Array) => Effect.map(Effect.flip(uploaded(bytes)), (
 const rowsOf = (id: StateUploadId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`)
 
-describe("an uploaded state", () => {
-  tests.live("is refused with a named reason if it cannot be adopted", () =>
+describe("Uploaded states", () => {
+  tests.live("an uploaded state that cannot be adopted is refused with a reason", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const whole = writtenState({ lineage: "whole" })
@@ -53,7 +53,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is never parsed on the thread that answers requests if it is longer than 1 MiB", () =>
+  tests.live("an uploaded state longer than 1 MiB is never parsed on the request thread", () =>
     Effect.gen(function* () {
       const padded = `${JSON.stringify({ version: 4, serial: 1, lineage: "padded", resources: [] }).slice(0, -1)},"check_results":[${'"padding",'.repeat(200_000)}1]}`
       const { longest, value } = yield* longestParsedHere(uploaded(text(padded)))
@@ -73,7 +73,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is refused if another Capsule in the Workspace manages one of its resources", () =>
+  tests.live("an uploaded state is refused if another Capsule in the Workspace manages one of its resources", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("owner", { "main.tf": demoModule('resource "demo_note" "a" {}') })
@@ -101,7 +101,7 @@ describe("an uploaded state", () => {
         "state_resource_managed",
         expect.stringContaining(`demo_note.renamed (Capsule ${name})`)
       ])
-      // A different id, type or provider makes it a different object; so does another Workspace, which learns nothing.
+      // A different id, type, provider or Workspace makes it a different object; the other Workspace learns nothing.
       yield* second([{ ...note, id: "note-2" }])
       yield* second([{ ...note, type: "demo_other" }])
       yield* second([{ ...note, id: "note-1", provider }])
@@ -114,25 +114,27 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is one upload after repeated requests, and none if the process crashes before the commit", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const bytes = writtenState({ lineage: "repeated" })
-      const key = freshKey()
-      kills.at.set("state_upload.storing", processEnd)
-      yield* Effect.exit(uploaded(bytes, key))
-      expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([])
-      kills.at.set("state_upload.stored", processEnd)
-      yield* Effect.exit(uploaded(bytes, key))
-      const one = yield* uploaded(bytes, key)
-      expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: one.id }])
-      const other = yield* Effect.flip(uploaded(bytes, { ...key, requestDigest: "another" }))
-      expect(other.code).toBe("idempotency_conflict")
-      yield* sql`DELETE FROM state_uploads WHERE id = ${one.id}`
-    })
+  tests.live(
+    "an uploaded state is stored once despite repeated requests, and never if the process dies before the commit",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const bytes = writtenState({ lineage: "repeated" })
+        const key = freshKey()
+        kills.at.set("state_upload.storing", processEnd)
+        yield* Effect.exit(uploaded(bytes, key))
+        expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([])
+        kills.at.set("state_upload.stored", processEnd)
+        yield* Effect.exit(uploaded(bytes, key))
+        const one = yield* uploaded(bytes, key)
+        expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: one.id }])
+        const other = yield* Effect.flip(uploaded(bytes, { ...key, requestDigest: "another" }))
+        expect(other.code).toBe("idempotency_conflict")
+        yield* sql`DELETE FROM state_uploads WHERE id = ${one.id}`
+      })
   )
 
-  tests.live("is erased after an hour unless an install uses it, and each Workspace has a limit", () =>
+  tests.live("an unused upload is erased after an hour, and each Workspace has a limit of uploads", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -158,7 +160,7 @@ describe("an uploaded state", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // Its install fails: once held for longer than an hour, the upload is erased in the next turn.
+      // The install fails, and an upload held for longer than an hour is erased in the next turn.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused
@@ -166,7 +168,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("matches a module that was checked earlier, and is never planned with an older tool", () =>
+  tests.live("an uploaded state matches a module checked earlier, and is never planned with an older tool", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -206,12 +208,12 @@ describe("an uploaded state", () => {
       const fitting = yield* install("fitting", yield* uploaded(writtenState({ lineage: "fits", resources: [it] })))
       expect([fitting.phase, fitting.diagnostics]).toEqual(["reviewable", []])
 
-      // The Run's profile decides which tool it uses, and is not known at upload time.
+      // The Run's profile selects the tool, which is unknown at upload time.
       const newer = yield* uploaded(writtenState({ lineage: "newer", resources: [it] }))
       yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
       const blocked = yield* install("newer", newer)
       expect([blocked.phase, blocked.diagnostics.map(({ code }) => code)]).toEqual(["failed", ["state_newer"]])
-      // The Capsule exists, with its state: it can be planned once there is a newer tool.
+      // The Capsule and its state exist, so it can be planned once a newer tool is available.
       if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
       expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
 

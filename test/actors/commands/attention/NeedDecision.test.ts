@@ -132,12 +132,12 @@ describe("a Capsule", () => {
     })
   }
 
-  test("shows the newest of its waiting plans", () => {
+  test("a Capsule's attention entry shows the newest of its waiting plans", () => {
     const { entries } = decided({ capsules: [capsule(1)], waiting: [plan(2, 1), plan(3, 1, { at: later })] })
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("is reported as never applied, with its failure", () => {
+  test("a Capsule that was never applied appears in attention with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -148,7 +148,7 @@ describe("a Capsule", () => {
 describe("one commit", () => {
   const commits = new Map([commit(1, "c".repeat(40)), commit(2, "c".repeat(40)), commit(3, "d".repeat(40))])
 
-  test("several Capsules that wait for one commit share an entry, across snapshots of several paths", () => {
+  test("Capsules that wait for the same commit share an attention entry, across snapshots of several paths", () => {
     const { entries } = decided({ capsules: [behind(1, 1), behind(2, 2), behind(3, 3)], commits })
     expect(entries.map(({ capsules, key }) => [key, capsules.map(({ name }) => name)])).toEqual([
       [`commit ${sourceId} ${"c".repeat(40)}`, ["capsule-1", "capsule-2"]],
@@ -156,13 +156,13 @@ describe("one commit", () => {
     ])
   })
 
-  test("is not listed for a Capsule that has a more serious problem", () => {
+  test("a waiting commit is not listed for a Capsule with a more serious problem", () => {
     const drifted = { ...behind(2, 2), drift_status: "drifted" as const }
     const { entries } = decided({ capsules: [behind(1, 1), drifted], commits })
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
   })
 
-  test("is not offered again to Capsules in an open update, even if the update is on hold", () => {
+  test("an update is not suggested again to Capsules in an open update, even while that update is paused", () => {
     const id = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
     const update = (held_reason: string | null) => ({ id, created_at: at, held_reason, capsules: [capsuleId(1)] })
     const kinds = (held: string | null) =>
@@ -176,7 +176,7 @@ describe("one commit", () => {
   })
 })
 
-test("a plan without a Capsule is a separate entry", () => {
+test("a plan without a Capsule is a separate attention entry", () => {
   const { entries } = decided({ waiting: [plan(7, 1), plan(8, 1, { capsule_id: null })] })
   expect(entries.map(({ key, kind }) => [key, kind])).toEqual([
     [runId(7), "waiting_approval"],
@@ -184,7 +184,7 @@ test("a plan without a Capsule is a separate entry", () => {
   ])
 })
 
-test("every Capsule is counted once, by its worst reason", () => {
+test("every Capsule is counted once in attention, under its most serious reason", () => {
   const { health } = decided({
     capsules: [
       capsule(1),
@@ -207,12 +207,12 @@ test("every Capsule is counted once, by its worst reason", () => {
   })
 })
 
-test("the counts are lower bounds if there are more Capsules than are read", () => {
+test("attention counts are lower bounds if more Capsules exist than are read", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })
 
-test("the list is ordered by reason, then newest first", () => {
+test("attention entries are ordered by reason, then newest first", () => {
   const place = (kind: "failed" | "drifted", since: string, key: string) => placeOf({ kind, since, key })
   const sorted = [
     place("drifted", later, "a"),

@@ -20,7 +20,7 @@ const stale = {
 
 const shown = ({ also, capsules, kind }: Need) => [kind, ...also, ...capsules.map(({ name }) => name)].join(" ")
 
-tests.live("everything that needs a person is in one paged list, worst first, with the details of its entries", () =>
+tests.live("the paged attention list shows everything that needs a person, most serious first, with details", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const needs = yield* Needs

@@ -35,7 +35,7 @@ const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
 })
 
-/** The same steps, after some time has passed. */
+/** Reads the same steps after some time has passed. */
 const later = (millis: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -47,32 +47,34 @@ const later = (millis: number) =>
     sleep: (duration) => clock.sleep(duration)
   }))
 
-describe("a Capsule export", () => {
-  tests.live("is recorded with its contents before the response, and each download before its first byte", () =>
-    Effect.gen(function* () {
-      const { capsule } = yield* active("recorded", pureModule)
-      const state = yield* currentState(capsule.id)
-      const answer = yield* granted(capsule.id)
-      const link = linkOf(answer)
-      expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
-      const archive = yield* downloaded(capsule.id, link)
-      const [first, second] = yield* recorded(capsule.id)
-      expect(second?.action).toBe("capsule.export_download")
-      expect(JSON.parse(first?.data ?? "")).toEqual({
-        stateVersionId: state.id,
-        generation: 1,
-        digest: state.digest,
-        resolvedCommit: answer.resolvedCommit
+describe("Capsule exports", () => {
+  tests.live(
+    "an export is recorded with its contents before the response, and each download before its first byte",
+    () =>
+      Effect.gen(function* () {
+        const { capsule } = yield* active("recorded", pureModule)
+        const state = yield* currentState(capsule.id)
+        const answer = yield* granted(capsule.id)
+        const link = linkOf(answer)
+        expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
+        const archive = yield* downloaded(capsule.id, link)
+        const [first, second] = yield* recorded(capsule.id)
+        expect(second?.action).toBe("capsule.export_download")
+        expect(JSON.parse(first?.data ?? "")).toEqual({
+          stateVersionId: state.id,
+          generation: 1,
+          digest: state.digest,
+          resolvedCommit: answer.resolvedCommit
+        })
+        // The stored part of the link identifies it, and is useless to a reader of the database.
+        expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
+        expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
+        expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
+        expect(yield* recorded(capsule.id)).toHaveLength(2)
       })
-      // The stored part of the link identifies it, and is useless to anyone who reads it.
-      expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
-      expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
-      expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
-      expect(yield* recorded(capsule.id)).toHaveLength(2)
-    })
   )
 
-  tests.live("needs the Capsule's exact name", () =>
+  tests.live("an export needs the Capsule's exact name", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("typed", pureModule)
       const exports = yield* CapsuleExports
@@ -82,7 +84,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("is refused if nothing has been applied, if the Capsule was destroyed, and in another Workspace", () =>
+  tests.live("an export is refused from another Workspace, before the first apply and after a destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const exports = yield* CapsuleExports
@@ -99,7 +101,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("is refused while a Run may change the Capsule, and a link does not outlive its state", () =>
+  tests.live("an export is refused while a Run may change the Capsule, and its link expires with the state", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("moving", pureModule)
       const link = linkOf(yield* granted(capsule.id))
@@ -116,7 +118,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("gives a link that works in one session, for one Capsule, once, for ten minutes", () =>
+  tests.live("an export link works once, for one Capsule and session, within ten minutes", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("bound", pureModule)
       const { capsule: other } = yield* active("bound-other", pureModule)
@@ -138,7 +140,7 @@ describe("a Capsule export", () => {
         { concurrency: 2 }
       )
       expect(both.filter(Exit.isSuccess)).toHaveLength(1)
-      // In the order of their timestamps, one of which was ten minutes ahead.
+      // Steps are ordered by their timestamps, one of which was ten minutes ahead.
       expect((yield* recorded(capsule.id)).map(({ action }) => action).toSorted()).toEqual([
         "capsule.export",
         "capsule.export",
@@ -148,7 +150,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("contains the inputs of the state, even when an unapplied plan has others", () =>
+  tests.live("an export contains the inputs of the applied state, even when a waiting plan has different inputs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -169,7 +171,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("leaves either nothing or the record of a link that nobody received if the process is killed", () =>
+  tests.live("an export killed midway leaves nothing, or the record of a link that nobody received", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("killed", pureModule)
       kills.at.set("export.granting", processEnd)
@@ -186,13 +188,13 @@ describe("a Capsule export", () => {
         "capsule.export",
         "capsule.export_download"
       ])
-      // It is unknown how much of it arrived.
+      // svc cannot know how much of the download arrived.
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
     })
   )
 
-  tests.live("fetches a commit that is no longer stored, or reports why it cannot", () =>
+  tests.live("an export fetches a commit that is no longer stored, or reports why it cannot", () =>
     Effect.gen(function* () {
       const { dataDir, moveBranch } = yield* TestPlane
       const { capsule } = yield* active("healed", pureModule)

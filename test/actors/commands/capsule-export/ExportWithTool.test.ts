@@ -15,9 +15,7 @@ afterAll(tests.dispose)
 
 const password = "correct-horse-7d1e"
 
-/**
- * A module in a subfolder, with a sibling, its own backend, and files that would change a plan if they were exported.
- */
+/** A module in a subfolder, with a sibling, its own backend, and files that would change a plan if they were exported. */
 const siblings = {
   "apps/web/main.tf": `
     terraform {
@@ -54,7 +52,7 @@ const siblings = {
 
 describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with the bare tool", () => {
   tests.live(
-    "plans no changes once the secret inputs are supplied, even for a module with siblings and after its release",
+    "an exported module plans no changes once the secret inputs are supplied, even after its release",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -104,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
 
         yield* capsules.Release(capsule.id, { context, request: { confirm: capsule.name, reason: "moved_elsewhere" } })
         expect(yield* barePlan(folder, { password })).toMatchObject({ code: 0 })
-        // It can still be exported after the release.
+        // The Capsule can still be exported after its release.
         const late = yield* unpacked(capsule.id)
         expect(yield* late.read("README.md")).toContain("The Capsule was released")
         expect(yield* barePlan(`${late.root}/module/apps/web`, { password })).toMatchObject({ code: 0 })
@@ -113,7 +111,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
   )
 
   tests.live(
-    "has other Capsules' Outputs among its inputs, unless they are sensitive",
+    "exported inputs contain other Capsules' Outputs unless they are sensitive",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -153,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
   )
 
   tests.live(
-    "contains the output of the source build of the last apply",
+    "an export contains the output of the last apply's source build",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned(
@@ -183,7 +181,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with 
   )
 
   tests.live(
-    "takes the last apply's providers from its lock, and their credentials from the new maintainer",
+    "an export locks the last apply's providers, and leaves their credentials to the new maintainer",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane

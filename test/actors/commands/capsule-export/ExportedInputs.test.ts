@@ -29,7 +29,7 @@ const of = (
   return toSupply[0]?.reason ?? (value === undefined ? undefined : Redacted.value(value))
 }
 
-test("a value is exported unless something marks it as secret", () => {
+test("an input value is exported unless something marks it as secret", () => {
   expect(of(declared("it"), { given: given("plain") })).toBe("plain")
   expect(of(declared("it"), { delivered: given("https://app.example.test") })).toBe("https://app.example.test")
   expect(of(declared("it"), { given: given("a"), delivered: given("b") })).toBe("b")

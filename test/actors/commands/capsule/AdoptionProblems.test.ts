@@ -32,8 +32,8 @@ const codes = (given: Partial<AdoptionFacts>) => adoptionProblems({ ...facts, ..
 const left = (change: Partial<AdoptionFacts["leftOver"]>) => codes({ leftOver: { ...leftOver, ...change } })
 const stands = (change: Partial<AdoptionFacts["capsule"]>) => codes({ capsule: { ...capsule, ...change } })
 
-describe("a left-over state may be adopted", () => {
-  test("when it continues the current state, even with the same serial, and when there is no current state", () => {
+describe("Left-over states", () => {
+  test("a left-over state may be adopted if it continues the current state, or if no current state exists", () => {
     expect(codes({})).toEqual([])
     expect(left({ serial: 6 })).toEqual([])
     expect(
@@ -46,7 +46,7 @@ describe("a left-over state may be adopted", () => {
     expect(stands({ status: "disabled" })).toEqual([])
   })
 
-  test("unless it has a different lineage, or is older, incomplete or encrypted", () => {
+  test("a left-over state cannot be adopted if it is older, incomplete, encrypted or of a different lineage", () => {
     expect(left({ lineage: "two" })).toEqual(["lineage_differs"])
     expect(left({ serial: 4 })).toEqual(["serial_older"])
     expect(left({ lineage: null, serial: null, resource_count: null })).toEqual(["unreadable"])
@@ -54,26 +54,26 @@ describe("a left-over state may be adopted", () => {
     expect(left({ resource_count: 0 })).toEqual([])
   })
 
-  test("unless the Capsule has changed since that apply, in any of the three ways", () => {
+  test("a left-over state cannot be adopted if its Capsule has changed in any way since that apply", () => {
     expect(stands({ current_state_version_id: namedStateVersion("b") })).toEqual(["capsule_moved"])
     expect(stands({ current_state_generation: 3 })).toEqual(["capsule_moved"])
     expect(stands({ execution_authority_epoch: 2 })).toEqual(["capsule_moved"])
     expect(stands({ current_state_version_id: null })).toEqual(["capsule_moved"])
   })
 
-  test("unless the Capsule has ended, a Run is active, or the installation has been restored since", () => {
+  test("a left-over state cannot be adopted during a Run, after a restore or after its Capsule has ended", () => {
     expect(stands({ status: "destroyed" })).toEqual(["capsule_ended"])
     expect(stands({ status: "released" })).toEqual(["capsule_ended"])
     expect(codes({ openRun: { id: namedRun("a"), type: "plan", status: "queued" } })).toEqual(["run_open"])
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("unless somebody has already decided; then that is the only reason", () => {
+  test("a left-over state that somebody has already decided on reports only that decision", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("every combination reports exactly the blocking facts, each with its message", () => {
+  test("every combination of adoption problems reports exactly the blocking facts, each with its message", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),
@@ -109,7 +109,7 @@ describe("a left-over state may be adopted", () => {
   })
 })
 
-test("an Output of an adopted state is public only when the previous state published that value under that name", () => {
+test("an adopted Output is public only if the previous state published the same value under the same name", () => {
   const output = (name: string, value: string, sensitive = false) => ({
     name,
     type: "string",

@@ -45,7 +45,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map((output) => output.value)
 })
 
-/** The code with which a configuration plan is refused. */
+/** The code with which svc refuses a configuration plan. */
 const configureRefused = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   request: Omit<ConfigurationPlanRequest, "expected"> & Partial<Pick<ConfigurationPlanRequest, "expected">>
@@ -64,7 +64,7 @@ const configureRefused = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () => {
   tests.live(
-    "a configuration plan changes the private configuration and the authority, and only plans",
+    "a configuration plan replaces the private configuration and the authority, and starts only a plan",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         ])
         expect(JSON.stringify(shown)).not.toContain(secret)
 
-        // Every refusal; none of them changes the authority.
+        // Every refusal. None of the refused requests changes the authority.
         const id = capsule.id
         expect(yield* configureRefused(id, { variablePatch: { set: { name: "x" } }, expected: before })).toBe(
           "guard_conflict"
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
   )
 
   tests.live(
-    "re-adoption binds a derived configuration and runs nothing",
+    "re-adoption binds a derived configuration and starts no Run",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -252,7 +252,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1"])
 
-        // A later revision declares a different input: after its apply the configuration is derived from that contract.
+        // A later revision declares a different input, and its apply derives the configuration from that contract.
         yield* commit("readopt", main(`variable "added" {\n type = string\n default = ""\n}`, "${var.added}"))
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
@@ -284,7 +284,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
   )
 
   tests.live(
-    "a rollback plan returns to the commit and configuration of an earlier state, under new authority",
+    "a rollback plan restores the commit and configuration of an earlier state under new authority",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

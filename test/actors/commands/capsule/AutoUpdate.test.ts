@@ -18,14 +18,14 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Work that is due is done after the sender's commit; a later command to the same record runs after it. */
+/** Due work runs after the sender's commit, and a later command for the same record runs after it. */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   yield* nothingDue
   yield* (yield* CapsuleCommands).Update(capsuleId, { context })
 })
 
-/** The Runs that the service started automatically for the Capsule, newest first, all finished. */
+/** Runs that the service started automatically for the Capsule, newest first, all finished. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId }, { limit: 50 })
@@ -43,7 +43,7 @@ const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: Cap
   return yield* followed(id)
 })
 
-/** The decision on the newest snapshot, or on all of them. */
+/** The decision on the newest snapshot, or on all snapshots. */
 const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
   return (yield* (yield* Capsules).autoUpdateDecisions(id, { limit: 20 })).items
 })
@@ -65,7 +65,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it or, if so chosen, until a newer commit arrives",
+    "a reviewed rollback holds the Capsule until a person resumes it or, if so chosen, a newer commit arrives",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
             resumeOnNewCommit: false
           }
         })
-        // Neither the commit it was rolled back from nor a newer one is followed.
+        // Auto-update follows neither the commit it was rolled back from nor a newer commit.
         expect(yield* looked(capsule)).toHaveLength(2)
         yield* commit("pin", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(2)
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* decisions(capsule.id))[0]?.message).toContain("two breaks the login")
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
-        // A person resumes: the commit at the head of the lane is followed at once.
+        // A person resumes, and auto-update follows the commit at the head of the lane immediately.
         const resumed = yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { resume: true } })
         expect(resumed.autoUpdate).toEqual({ enabled: true, apply: true })
         yield* followed(capsule.id)
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   )
 
   tests.live(
-    "records its decision on each snapshot, and starts nothing while the Workspace's automation is paused",
+    "auto-update records its decision on each snapshot, and starts nothing while automation is paused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -144,7 +144,8 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
           { decision: "skipped", reason: "already_applied" }
         ])
 
-        // Paused: the observation is recorded and the Capsule is stale, but nothing is planned until someone resumes.
+        // While automation is paused, svc records the new commit and marks the Capsule stale, but plans nothing until someone
+        // resumes.
         yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { apply: true } })
         yield* automation(true)
         yield* commit("say", greeting("three"))
@@ -161,8 +162,8 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* followed(capsule.id)).map(({ type }) => type)).toEqual(["apply", "plan", "plan"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
 
-        // Paused while planning: the plan waits for a person. Paused while its apply was queued: the apply is
-        // cancelled.
+        // If automation is paused during the plan, the plan waits for a person. If it is paused while the apply is queued, the
+        // apply is cancelled.
         const pausesAt = (name: string, event: string, condition: string) =>
           sql`CREATE TRIGGER ${sql.literal(name)} AFTER ${sql.literal(event)} ON runs WHEN ${sql.literal(condition)}
             BEGIN UPDATE workspaces SET automation_paused_at = '2026-01-01T00:00:00.000Z', automation_paused_by = 'me'; END`

@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** An open update that the owner has started. */
+/** An open update that its owner has started. */
 const update = Effect.fnUntraced(function* (letter: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -41,8 +41,8 @@ const paused = Effect.gen(function* () {
   return { pause: set(at), resume: set(null) }
 })
 
-describe("automation that was stopped in the meantime starts nothing", () => {
-  tests.live("for a later wave, if automation was paused just before", () =>
+describe("Stopped automation", () => {
+  tests.live("a paused automation starts no later wave of an update, even if paused just before", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const command = yield* CapsuleCommands
@@ -55,7 +55,7 @@ describe("automation that was stopped in the meantime starts nothing", () => {
     })
   )
 
-  tests.live("for a later wave, if its starter left just before", () =>
+  tests.live("an update starts no later wave if the person who started it has just left", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -71,7 +71,7 @@ describe("automation that was stopped in the meantime starts nothing", () => {
     })
   )
 
-  tests.live("for an update that was cancelled just before, although a person requested it", () =>
+  tests.live("an update that was just cancelled starts nothing, although a person requested it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ describe("automation that was stopped in the meantime starts nothing", () => {
     })
   )
 
-  tests.live("by a schedule that was turned off just before", () =>
+  tests.live("a schedule that was just turned off starts nothing", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const command = yield* CapsuleCommands
@@ -97,7 +97,7 @@ describe("automation that was stopped in the meantime starts nothing", () => {
     })
   )
 
-  tests.live("by a webhook, if the Source stops following before its check is queued", () =>
+  tests.live("a webhook starts nothing if the Source stops following before the check is queued", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

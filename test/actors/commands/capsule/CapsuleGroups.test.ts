@@ -21,7 +21,7 @@ const consumerModule = module(`
     resource "terraform_data" "a" { input = var.from }`)
 
 describe.skipIf(Bun.which("terraform") === null)("Runs for a whole Workspace", () => {
-  tests.live("start with the producers, and list the Capsules that refuse", () =>
+  tests.live("a group starts with its producers, and lists the Capsules that cannot be planned", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

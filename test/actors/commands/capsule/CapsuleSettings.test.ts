@@ -18,10 +18,10 @@ const disabled = {
   import_confirmed_at: null
 } as const
 
-test("enabling restores the status that the evidence supports", () => {
+test("enabling a Capsule restores the status that the evidence supports", () => {
   expect(resultingStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(resultingStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
-  // The Capsule has adopted a state, and nothing has been applied yet.
+  // The Capsule has adopted a state and was never applied.
   expect(resultingStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
@@ -29,7 +29,7 @@ test("enabling restores the status that the evidence supports", () => {
   }
 })
 
-test("an omitted or unchanged setting changes nothing", () => {
+test("an omitted or unchanged Capsule setting changes nothing", () => {
   for (const status of CapsuleStatus.literals) {
     const capsule = { ...disabled, status }
     expect(resultingStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
@@ -40,7 +40,7 @@ test("an omitted or unchanged setting changes nothing", () => {
   expect(resultingStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
-test("turning it off also disables automatic applies, and enabling only applies is refused", () => {
+test("turning auto-update off also disables automatic applies, which cannot be enabled alone", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
   expect(resultingAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))
@@ -54,7 +54,7 @@ test("turning it off also disables automatic applies, and enabling only applies 
   expect(Result.isFailure(resultingAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
-test("a drift check setting is stored with its author, and the next check is rescheduled", () => {
+test("a drift check setting is stored with its author and reschedules the next check", () => {
   const by = Subject.make("usr_00000000000000000000000a")
   expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
     drift_check_hours: null,

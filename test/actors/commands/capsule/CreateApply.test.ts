@@ -21,7 +21,7 @@ import { anybody, ledgers, unmovedOperator } from "../../support/GuardedPlane.ts
 import { namedRun } from "../../../support/NamedIds.ts"
 import { InstallConfigId, type RunId } from "../../../../schema/records/Ids.ts"
 
-/** Simulates another connection having used every plan since it was read. */
+/** Simulates another connection that has used every plan since it was read. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>
@@ -54,7 +54,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const planRunId = world.runId
 const applyRunId = namedRun("apply")
 
-/** An applicable plan, except for what the test changes. */
+/** An applicable plan, apart from the test's changes. */
 const approvedPlan: Partial<RunRow> = {
   status: "succeeded",
   install_config_id: world.capsuleConfigId,
@@ -83,7 +83,7 @@ const apply = Effect.gen(function* () {
 
 const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The code with which the apply is refused; no Run has been written for it. */
+/** The code with which svc refuses the apply; checks that no Run was written. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()
@@ -136,7 +136,7 @@ for (const [why, plan, code] of unusable) {
   )
 }
 
-it.live("the lease itself refuses a plan that was used after it was read", () =>
+it.live("leasing a plan fails if the plan was used after it was read", () =>
   Effect.gen(function* () {
     yield* setPlan({ used_by_run_id: namedRun("another") })
     expect(yield* refused).toBe("run_conflict")
@@ -147,7 +147,7 @@ it.live("the lease itself refuses a plan that was used after it was read", () =>
   }).pipe(Effect.provide(planeOver(readBefore)))
 )
 
-it.live("a second apply for the Capsule is refused while one is open", () =>
+it.live("a second apply for a Capsule is refused while one is open", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* setPlan({})

@@ -19,11 +19,11 @@ test("producers come before their consumers, and independent Capsules keep their
   expect(orderOf(["d", "c", "b", "a"], [edge("b", "c"), edge("a", "c")])).toEqual(["d", "b", "a", "c"])
 })
 
-test("a producer outside the selection is omitted, but still determines the order of its consumers", () => {
+test("a producer outside the selection is omitted but still orders its consumers", () => {
   expect(orderOf(["c", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "c"])
 })
 
-test("each Capsule appears once, even in a cycle", () => {
+test("each Capsule appears once in the order, even if dependencies form a cycle", () => {
   expect(orderOf(["a", "b"], [edge("a", "b"), edge("b", "a")]).toSorted()).toEqual(["a", "b"])
   expect(orderOf(["a", "a"], [])).toEqual(["a"])
 })

@@ -38,7 +38,7 @@ const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () => {
   tests.live(
-    "run at the interval of the Capsule or its Workspace, spread out, and not while automation is paused",
+    "drift checks run at the Capsule's or Workspace's interval, spread out, and never while automation is paused",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -50,7 +50,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         const { capsule: inheriting } = yield* active("drift-inheriting", files)
         const { capsuleId: unapplied } = yield* planned("drift-unapplied", files)
 
-        // Off by default.
+        // Drift checks are off by default.
         expect([own.driftChecks, (yield* workspaces.read(subject, workspaceId)).driftChecks]).toEqual([
           { mode: "inherit" },
           { mode: "off" }
@@ -70,7 +70,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // A due check runs once, under the authority of the person who chose it, and the next one is due an interval later.
+        // A due check runs once, under the authority of the person who chose it, and the next check is due an interval later.
         yield* elapse(own.id)
         yield* turn
         yield* turn
@@ -80,7 +80,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // A check that yields to another Run does not wait a whole interval.
+        // A check that yields to another Run is retried before a whole interval has passed.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThan(before)
         expect(yield* nextOf(own.id)).toBeLessThan(Date.now() + hour)
 
-        // The Workspace's interval applies to deployed Capsules without a setting of their own.
+        // The Workspace's interval applies to deployed Capsules without their own setting.
         yield* workspaces.update(context, subject, workspaceId, { driftChecks: { mode: "every", hours: 24 } })
         yield* turn
         expect(yield* nextOf(inheriting.id)).toBeGreaterThan(0)
@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // While automation is paused, nothing starts; overdue checks run afterwards.
+        // While automation is paused, no check starts; overdue checks run afterwards.
         yield* workspaces.setAutomation(context, subject, workspaceId, { paused: true })
         yield* elapse(inheriting.id)
         yield* turn
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         const [made] = yield* checksOf(inheriting.id)
         expect(made?.trigger).toBe("schedule")
 
-        // A shorter interval does not wait for the longer one to elapse.
+        // A shorter interval takes effect before the longer interval elapses.
         const sql = yield* SqlClient.SqlClient
         const far = new Date(Date.now() + 1000 * hour).toISOString()
         yield* sql`UPDATE capsules SET drift_check_due_at = ${far} WHERE id = ${inheriting.id}`

@@ -17,7 +17,7 @@ const points = killPoints()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
 
-/** Scheduled checks of the Capsule after one was due. */
+/** Scheduled checks of the Capsule after a check was due. */
 const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -29,7 +29,7 @@ const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   return yield* Effect.forEach(items, (run) => settled(run.id))
 })
 
-/** A Capsule whose drift is checked every two hours, and how that is turned off. */
+/** A Capsule with a drift check every two hours, and the ways to turn the checks off. */
 const checkedCapsule = Effect.fnUntraced(function* (branch: string) {
   const { context } = yield* TestPlane
   const capsules = yield* CapsuleCommands
@@ -38,7 +38,7 @@ const checkedCapsule = Effect.fnUntraced(function* (branch: string) {
   return { id: capsule.id, off: Effect.orDie(capsules.Update(capsule.id, { context, driftChecks: { mode: "off" } })) }
 })
 
-tests.live("does not execute a scheduled drift check that was switched off while it was queued", () =>
+tests.live("a scheduled drift check does not run if drift checks are turned off while it is queued", () =>
   Effect.gen(function* () {
     const { id, off } = yield* checkedCapsule("drift-queued")
     points.at.set("drift_check.claimed", Effect.asVoid(off))

@@ -11,7 +11,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-// A double would turn this into 12345678901234567000.
+// A double would turn this number into 12345678901234567000.
 const id = "12345678901234567891"
 
 const consumer = {
@@ -27,7 +27,7 @@ const plannedInput = (plan: Run) =>
   )
 
 describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double cannot hold", () => {
-  tests.live("flow from Capsule to Capsule with all their digits", () =>
+  tests.live("exact numbers pass from Capsule to Capsule with all their digits", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -46,7 +46,7 @@ describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double ca
     })
   )
 
-  tests.live("stay numbers with all their digits as ephemeral inputs, in the plan and again in the apply", () =>
+  tests.live("exact numbers keep all their digits as ephemeral inputs, both in the plan and in the apply", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const values = `{ n = ${id}, fraction = 12345678901234.123456, digits = "${id}", list = [${id}] }`
@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double ca
     })
   )
 
-  tests.live("are refused as JSON numbers that lose digits, and accepted as strings", () =>
+  tests.live("numbers that would lose digits are refused as JSON numbers and accepted as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("exact-input", consumer)

@@ -81,7 +81,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** The decision on the commit; `undefined` if there is none. */
+/** The decision on the commit, or `undefined` without a decision. */
 const decisionOn = Effect.fnUntraced(function* (look: RunTrigger | undefined) {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id, look)
@@ -95,7 +95,7 @@ beforeEach(() => {
   sourceChanges = {}
 })
 
-tests.live("a newer commit in the lane is planned once", () =>
+tests.live("a newer commit in a Capsule's lane is planned once", () =>
   Effect.gen(function* () {
     yield* behind
     expect(yield* decision).toBe("planned")
@@ -121,7 +121,7 @@ const others: ReadonlyArray<readonly [decision: string | undefined, table: strin
 ]
 
 for (const [expected, table, columns] of others) {
-  tests.live(`nothing is planned with ${JSON.stringify(columns)}`, () =>
+  tests.live(`a newer commit is not planned with ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* behind
       yield* change(table, columns)
@@ -132,23 +132,21 @@ for (const [expected, table, columns] of others) {
 }
 
 for (const changes of [{ status: "disabled" }, { removed_at: at }] as const) {
-  tests.live(
-    `nothing is planned for a Source with ${JSON.stringify(changes)}, regardless of who requested the check`,
-    () =>
-      Effect.gen(function* () {
-        yield* behind
-        sourceChanges = changes
-        for (const look of ["user", "webhook"] as const) expect(yield* decisionOn(look)).toBe("source_stopped")
-        expect(planned).toEqual([])
-      })
+  tests.live(`a commit is not planned for a Source with ${JSON.stringify(changes)}, whoever requested the check`, () =>
+    Effect.gen(function* () {
+      yield* behind
+      sourceChanges = changes
+      for (const look of ["user", "webhook"] as const) expect(yield* decisionOn(look)).toBe("source_stopped")
+      expect(planned).toEqual([])
+    })
   )
 }
 
-tests.live("a commit is planned without autoSync only if a person requested the check", () =>
+tests.live("without autoSync a commit is planned only if a person requested the check", () =>
   Effect.gen(function* () {
     yield* behind
     sourceChanges = { auto_sync: 0 }
-    // A message from an earlier release does not name what started the look.
+    // A message from an earlier release does not record what started the check.
     for (const look of ["webhook", "schedule", undefined] as const) {
       expect(yield* decisionOn(look)).toBe("source_stopped")
       expect(planned).toEqual([])

@@ -53,7 +53,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** Inputs that no endpoint accepts, with the message naming the owner of each. */
+/** Inputs that every endpoint refuses, and the message that identifies who controls each input. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],
@@ -61,7 +61,7 @@ const others = [
   ["no_such", "mine", "the module declares no such input"]
 ] as const
 
-/** Inputs that the manifest does not declare: an install may set a required one, and nothing changes it afterwards. */
+/** Inputs that the manifest does not declare: an install may set required ones, and no later change is accepted. */
 const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
 const laterRefusals = others.map(
   ([name, value, words]) => [name, value, name === "unmentioned" ? undeclared : words] as const
@@ -74,7 +74,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("the people who may set the value of an input", () => {
   tests.live(
-    "later changes affect only the manifest's user inputs; an install also sets required inputs that the manifest omits",
+    "a change accepts only the manifest's user inputs, and an install also accepts omitted required inputs",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("the people who may set the val
 
         const { capsule } = yield* active("inputs", files, { variables: given })
         const configure = Effect.fnUntraced(function* (set: Values, remove: ReadonlyArray<string> = []) {
-          // A whole body, as in the specification: no Interfaces are added.
+          // A complete request body, as in the specification, without added Interfaces.
           const request = {
             variablePatch: { set, remove },
             interfaceBlueprints: [],

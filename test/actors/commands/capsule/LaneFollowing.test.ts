@@ -30,7 +30,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   )
 })
 
-/** Work that is due is done after the sender's commit; a later command to the same record runs after it. */
+/** Due work runs after the sender's commit, and a later command for the same record runs after it. */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
@@ -38,7 +38,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* CapsuleCommands).Update(capsuleId, { context })
   })
 
-/** The plans that the Capsule has made automatically once it has seen the newest commit in its lane. */
+/** The Capsule's automatic plans after it has seen the newest commit in its lane. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})
@@ -47,7 +47,7 @@ const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   return yield* followed(id)
 })
 
-/** Likewise after one more commit, including the applies of the resulting plans. */
+/** Adds another commit and returns the Capsule's automatic plans, after the applies that follow from them. */
 const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: string, files: CommitFiles) {
   yield* (yield* TestPlane).commit(branch, files)
   yield* afterSync(capsule)
@@ -57,7 +57,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lane", () => {
   tests.live(
-    "plans each commit once, and applies it if its owner chose so",
+    "auto-update plans each commit once, and applies it if the owner chose so",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
-        // If its Workspace is archived between plan and apply, the plan keeps waiting.
+        // If the Workspace is archived between plan and apply, the plan keeps waiting.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
   )
 
   tests.live(
-    "does not automatically apply an unapproved configuration",
+    "auto-update does not apply an unapproved configuration",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect([plan?.type, plan?.status]).toEqual(["plan", "waiting_approval"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["one everybody"])
 
-        // After an apply approved by a person, commits are followed again.
+        // After an apply approved by a person, auto-update follows commits again.
         if (plan !== undefined) expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two nobody"])
         expect((yield* follow("three")).map(({ type }) => type)[0]).toBe("apply")

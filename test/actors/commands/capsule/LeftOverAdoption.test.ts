@@ -24,38 +24,40 @@ const before = beforeTransaction()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: before.layer }))
 afterAll(tests.dispose)
 
-describe("a state that was not adopted when its Run settled", () => {
-  tests.live("is stored sealed, listed with its known facts, and no longer counts as a checkpoint", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { capsule } = yield* active("kept", pureModule)
-      const before = yield* currentState(capsule.id)
-      const whole = yield* leftOver(capsule.id, { bytes: stateFile("another", 3), problem: "lineage_changed" })
-      expect(whole).toMatchObject({
-        status: "kept",
-        reason: "lineage_changed",
-        lineage: "another",
-        serial: 3,
-        resourceCount: 1,
-        base: { stateVersionId: before.id, stateGeneration: 1, executionAuthorityEpoch: 1 }
+describe("Left-over states", () => {
+  tests.live(
+    "a left-over state is stored sealed, listed with its known facts, and no longer counts as a checkpoint",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { capsule } = yield* active("kept", pureModule)
+        const before = yield* currentState(capsule.id)
+        const whole = yield* leftOver(capsule.id, { bytes: stateFile("another", 3), problem: "lineage_changed" })
+        expect(whole).toMatchObject({
+          status: "kept",
+          reason: "lineage_changed",
+          lineage: "another",
+          serial: 3,
+          resourceCount: 1,
+          base: { stateVersionId: before.id, stateGeneration: 1, executionAuthorityEpoch: 1 }
+        })
+        expect(whole.adoptionProblems.map(({ code }) => code)).toEqual(["lineage_differs"])
+        const torn = yield* leftOver(capsule.id, { bytes: new TextEncoder().encode('{"version":4,"canary-torn') })
+        expect(torn).toMatchObject({ reason: "unreadable", sizeBytes: 25 })
+        expect([torn.lineage, torn.serial, torn.resourceCount]).toEqual([undefined, undefined, undefined])
+        expect(torn.adoptionProblems.map(({ code }) => code)).toEqual(["unreadable"])
+        const { items } = yield* (yield* CapsuleLeftOvers).list(capsule.id, {}, { limit: 10 })
+        expect(items.map(({ id }) => id)).toEqual([torn.id, whole.id])
+        const [row] = yield* sql`SELECT state FROM left_over_states WHERE id = ${torn.id}`
+        expect(row?.["state"]).toMatch(/^v1\.dk_/)
+        expect(yield* sql`SELECT 1 AS one FROM run_checkpoints WHERE run_id = ${torn.runId}`).toEqual([])
+        expect((yield* (yield* Capsules).usage(capsule.id)).stateBytes).toBe(
+          before.size_bytes + whole.sizeBytes + torn.sizeBytes
+        )
       })
-      expect(whole.adoptionProblems.map(({ code }) => code)).toEqual(["lineage_differs"])
-      const torn = yield* leftOver(capsule.id, { bytes: new TextEncoder().encode('{"version":4,"canary-torn') })
-      expect(torn).toMatchObject({ reason: "unreadable", sizeBytes: 25 })
-      expect([torn.lineage, torn.serial, torn.resourceCount]).toEqual([undefined, undefined, undefined])
-      expect(torn.adoptionProblems.map(({ code }) => code)).toEqual(["unreadable"])
-      const { items } = yield* (yield* CapsuleLeftOvers).list(capsule.id, {}, { limit: 10 })
-      expect(items.map(({ id }) => id)).toEqual([torn.id, whole.id])
-      const [row] = yield* sql`SELECT state FROM left_over_states WHERE id = ${torn.id}`
-      expect(row?.["state"]).toMatch(/^v1\.dk_/)
-      expect(yield* sql`SELECT 1 AS one FROM run_checkpoints WHERE run_id = ${torn.runId}`).toEqual([])
-      expect((yield* (yield* Capsules).usage(capsule.id)).stateBytes).toBe(
-        before.size_bytes + whole.sizeBytes + torn.sizeBytes
-      )
-    })
   )
 
-  tests.live("becomes the Capsule's state when an owner adopts it, atomically and once", () =>
+  tests.live("a left-over state becomes the Capsule's state when an owner adopts it, atomically and once", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -136,7 +138,7 @@ describe("a state that was not adopted when its Run settled", () => {
         { state: null, sealed_secrets: null }
       ])
 
-      // The same request has no further effect, a different one is refused, and the state can no longer be discarded.
+      // Repeating the request has no further effect, a different request is refused, and the state can no longer be discarded.
       expect(
         yield* leftOvers.AdoptLeftOver(capsule.id, { context, leftOverStateId: record.id, request, idempotency: key })
       ).toEqual({ replayed: true, value })
@@ -146,13 +148,13 @@ describe("a state that was not adopted when its Run settled", () => {
       )
       expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(2)
 
-      // The next plan starts from it.
+      // The next plan starts from the adopted state.
       const next = yield* replanned(capsule.id)
       expect([next.status, next.baseStateGeneration]).toEqual(["waiting_approval", 2])
     })
   )
 
-  tests.live("is adopted if it contains a value too long for the thread that answers requests", () =>
+  tests.live("a left-over state with a value too long for the request thread can be adopted", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("adopted-long", pureModule)
       const { lineage, serial } = yield* currentState(capsule.id)
@@ -164,7 +166,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is refused if it is replaced between its read and its adoption", () =>
+  tests.live("a left-over state is refused if it is replaced between its read and its adoption", () =>
     Effect.gen(function* () {
       const { capsuleId, record } = yield* withLeftOver("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
@@ -175,7 +177,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is adopted by a disabled Capsule, which remains disabled", () =>
+  tests.live("a disabled Capsule can adopt a left-over state and remains disabled", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId, record } = yield* withLeftOver("switched-off")
@@ -185,7 +187,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is refused without the name or the guard, or if a problem blocks it", () =>
+  tests.live("a left-over state is refused without the name or the guard, or if a problem blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -223,7 +225,7 @@ describe("a state that was not adopted when its Run settled", () => {
         states: before.states
       })
 
-      // The configuration has changed since: its epoch differs.
+      // The configuration has changed since the apply, so its epoch differs.
       yield* (yield* CapsuleCommands)
         .ConfigurationPlan(capsuleId, {
           context,
@@ -236,12 +238,12 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is refused while a Run is active, and after a restore", () =>
+  tests.live("a left-over state is refused while a Run is active, and after a restore", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withLeftOver("in-the-way")
-      // A queued Run would start here, and its events would prevent it from being deleted below.
+      // A queued Run would start here, and its events would prevent its deletion below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
         ${workspaceId}, 'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}',
@@ -257,7 +259,7 @@ describe("a state that was not adopted when its Run settled", () => {
     })
   )
 
-  tests.live("is erased when an owner discards it; the record remains", () =>
+  tests.live("a left-over state is erased when an owner discards it, and its record remains", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -18,8 +18,8 @@ const kills = killPoints()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(kills.layer)))
 afterAll(tests.dispose)
 
-describe("when several people decide concurrently", () => {
-  tests.live("one person adopts, and all others are refused", () =>
+describe("Concurrent decisions", () => {
+  tests.live("when several people adopt the same left-over state, exactly one succeeds", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -73,36 +73,34 @@ describe("when several people decide concurrently", () => {
   )
 })
 
-describe("an adoption whose process dies", () => {
-  tests.live(
-    "writes nothing if the process dies just before the commit, and everything if it dies afterwards; a repetition has no further effect",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const leftOvers = yield* CapsuleCommands
-        const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
-        const request = yield* guardOf(capsuleId)
-        const key = freshKey()
-        const asked = leftOvers.AdoptLeftOver(capsuleId, {
-          context,
-          leftOverStateId: record.id,
-          request,
-          idempotency: key
-        })
-        const before = yield* written(capsuleId)
-        kills.at.set("left_over.adopting", processEnd)
-        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-        expect(yield* written(capsuleId)).toEqual(before)
-        kills.at.set("left_over.adopted", processEnd)
-        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-        const after = yield* written(capsuleId)
-        expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
-          before.states.length + 1,
-          before.audit.length + 1,
-          before.receipts.length + 1
-        ])
-        expect((yield* asked).replayed).toBe(true)
-        expect(yield* written(capsuleId)).toEqual(after)
+describe("Interrupted adoptions", () => {
+  tests.live("an adoption killed before its commit writes nothing, and one killed afterwards is complete", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const leftOvers = yield* CapsuleCommands
+      const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
+      const request = yield* guardOf(capsuleId)
+      const key = freshKey()
+      const asked = leftOvers.AdoptLeftOver(capsuleId, {
+        context,
+        leftOverStateId: record.id,
+        request,
+        idempotency: key
       })
+      const before = yield* written(capsuleId)
+      kills.at.set("left_over.adopting", processEnd)
+      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+      expect(yield* written(capsuleId)).toEqual(before)
+      kills.at.set("left_over.adopted", processEnd)
+      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+      const after = yield* written(capsuleId)
+      expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
+        before.states.length + 1,
+        before.audit.length + 1,
+        before.receipts.length + 1
+      ])
+      expect((yield* asked).replayed).toBe(true)
+      expect(yield* written(capsuleId)).toEqual(after)
+    })
   )
 })

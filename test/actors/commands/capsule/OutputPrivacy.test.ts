@@ -51,7 +51,7 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret", () => {
-  tests.live("remain private, and the review shows it with the reason before approval", () =>
+  tests.live("Outputs that repeat a secret remain private, and the review shows the reason before approval", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
       const change = (name: string, origin: string) => ({
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // Nothing changes, but the review still reports it.
+      // Nothing changes, but the review still shows the private Output.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are published and withdrawn only by an apply whose reviewed plan lists them", () =>
+  tests.live("Outputs become public or are withdrawn only by an apply whose reviewed plan lists them", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const module = (lone: string, plain: string, more = "") => ({
@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* applied(same)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
 
-      // Nothing but the secret changes: the tool sees no difference in an Output that repeated it.
+      // Only the secret changes: the tool sees no difference in an Output that repeated the secret.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
         AND capsule_id = ${capsuleId}`
@@ -169,10 +169,10 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are withheld from a Capsule that needs them, with the reason", () =>
+  tests.live("a private Output is withheld from a Capsule that needs it, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      // Before its first apply nothing is known about its Outputs.
+      // Nothing is known about the Capsule's Outputs before its first apply.
       const producer = yield* planned("output-producer", repeating(), { variables })
       const consumer = yield* active("output-consumer", consuming)
       yield* (yield* Dependencies).create(context, consumer.capsule.id, {
@@ -187,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are not delivered to another Capsule as published, with the reason", () =>
+  tests.live("a private Output is not delivered to another Capsule as published, and the error gives the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -206,83 +206,81 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       ])
       const { id } = yield* from("plain", "published_output")
       yield* dependencies.remove(context, id)
-      // Within the same Workspace it may be passed on as a secret, like any sensitive Output.
+      // Within a Workspace the Output may be delivered as a secret, like any sensitive Output.
       yield* from("short", "variable_injection")
       expect((yield* replanned(consumer.capsule.id)).status).toBe("waiting_approval")
     })
   )
 
-  tests.live(
-    "are not shared with any other Workspace, with the reason, and an existing share stops delivering them",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context, workspaceId } = yield* TestPlane
-        const sql = yield* SqlClient.SqlClient
-        const shares = yield* OutputShares
-        const receiver = yield* newOwner("receiver")
-        const share = (producerCapsuleId: CapsuleId, name: string, alias: string) =>
-          shares.create(context, {
-            fromWorkspaceId: workspaceId,
-            toWorkspaceId: receiver.workspaceId,
-            producerCapsuleId,
-            outputs: [{ name, alias }]
-          })
-        const producer = yield* planned("sharing-producer", repeating(), { variables })
-        const early = yield* share(producer.capsuleId, "short", "word")
-        expect((yield* applied(producer.plan)).status).toBe("succeeded")
-        const refused = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
-        expect([refused.code, refused.message]).toEqual([
-          "invalid_request",
-          "outputs[0].name: The Output url is private: it repeats var.db.port."
-        ])
-        // An Output that is private for some reason other than a known secret.
-        yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
-        AND capsule_id = ${producer.capsuleId}`
-        const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
-        expect(unknown.message).toBe("outputs[0].name: The Output url is private.")
-        expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
-        yield* share(producer.capsuleId, "plain", "plain")
-
-        // The other Workspace learns that the Output is a secret, but not which one; an existing offer is not accepted.
-        const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
-        expect(late.code).toBe("failed_precondition")
-        expect(late.message).toBe(
-          "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
-        )
-        // Simulates an approval given when the Output was public.
-        const hide = (sensitive: number) =>
-          sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
-        yield* hide(0)
-        yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
-        yield* hide(1)
-        yield* commit("receiving-consumer", consuming)
-        const created = yield* (yield* InstallPlans).create(
-          receiver.context,
-          receiver.workspaceId,
-          yield* requestOf("receiving-consumer"),
-          freshKey()
-        )
-        const { capsuleId } = yield* driven(created.value.id)
-        if (capsuleId === undefined) return yield* Effect.die("no Capsule")
-        const dependency = (yield* Dependencies).create(receiver.context, capsuleId, {
-          producerCapsuleId: producer.capsuleId,
-          mode: "published_output",
-          outputs: [{ from: "word", to: "a", required: true }]
+  tests.live("a private Output is not shared with other Workspaces, and existing shares stop delivering it", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const shares = yield* OutputShares
+      const receiver = yield* newOwner("receiver")
+      const share = (producerCapsuleId: CapsuleId, name: string, alias: string) =>
+        shares.create(context, {
+          fromWorkspaceId: workspaceId,
+          toWorkspaceId: receiver.workspaceId,
+          producerCapsuleId,
+          outputs: [{ name, alias }]
         })
-        expect((yield* Effect.flip(dependency)).message).toBe(
-          "outputs[0].from: The Output word is private: it repeats a secret."
-        )
-        // Simulates a read made when the Output was public.
-        yield* hide(0)
-        yield* dependency
-        yield* hide(1)
-        const told = (yield* replanned(capsuleId)).error?.message
-        expect(told).toContain("The Output word is private: it repeats a secret.")
-        expect(told).not.toContain("var.db")
+      const producer = yield* planned("sharing-producer", repeating(), { variables })
+      const early = yield* share(producer.capsuleId, "short", "word")
+      expect((yield* applied(producer.plan)).status).toBe("succeeded")
+      const refused = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+      expect([refused.code, refused.message]).toEqual([
+        "invalid_request",
+        "outputs[0].name: The Output url is private: it repeats var.db.port."
+      ])
+      // An Output that is private for some reason other than a known secret.
+      yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
+        AND capsule_id = ${producer.capsuleId}`
+      const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+      expect(unknown.message).toBe("outputs[0].name: The Output url is private.")
+      expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
+      yield* share(producer.capsuleId, "plain", "plain")
+
+      // The other Workspace sees that the Output is a secret, but not which secret; an existing offer is not accepted.
+      const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
+      expect(late.code).toBe("failed_precondition")
+      expect(late.message).toBe(
+        "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
+      )
+      // Simulates an approval given when the Output was public.
+      const hide = (sensitive: number) =>
+        sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      yield* hide(0)
+      yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
+      yield* hide(1)
+      yield* commit("receiving-consumer", consuming)
+      const created = yield* (yield* InstallPlans).create(
+        receiver.context,
+        receiver.workspaceId,
+        yield* requestOf("receiving-consumer"),
+        freshKey()
+      )
+      const { capsuleId } = yield* driven(created.value.id)
+      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+      const dependency = (yield* Dependencies).create(receiver.context, capsuleId, {
+        producerCapsuleId: producer.capsuleId,
+        mode: "published_output",
+        outputs: [{ from: "word", to: "a", required: true }]
       })
+      expect((yield* Effect.flip(dependency)).message).toBe(
+        "outputs[0].from: The Output word is private: it repeats a secret."
+      )
+      // Simulates a read made when the Output was public.
+      yield* hide(0)
+      yield* dependency
+      yield* hide(1)
+      const told = (yield* replanned(capsuleId)).error?.message
+      expect(told).toContain("The Output word is private: it repeats a secret.")
+      expect(told).not.toContain("var.db")
+    })
   )
 
-  tests.live("are reviewed again: a plan under an earlier rule is superseded when the service starts", () =>
+  tests.live("a plan under an earlier privacy rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

@@ -20,7 +20,7 @@ const change = (table: string, id: string, columns: Columns) =>
 
 const checks = (status: string) => ({ postApply: [{ name: "health", status, attempts: 1 }] })
 
-/** An apply whose tool succeeded but whose check failed, with complete evidence. */
+/** An apply whose tool succeeded and whose check failed, with complete evidence. */
 const recoverable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const run = { workspace_id: world.workspaceA, capsule_id: world.capsuleId, requires_approval: 0, spec: "{}" }
@@ -71,19 +71,17 @@ const refusal = Effect.gen(function* () {
   )
 })
 
-tests.live(
-  "a Capsule may be re-adopted after an apply whose check failed, after a safe failure, or before its first apply",
-  () =>
-    Effect.gen(function* () {
-      yield* recoverable
-      expect(yield* refusal).toBeUndefined()
-      yield* change("runs", applyId, { type: "drift_check" })
-      expect(yield* refusal).toBeUndefined()
-      yield* recoverable
-      yield* change("runs", applyId, { status: "cancelled" })
-      yield* change("capsules", world.capsuleId, { runtime_safety: "safe" })
-      expect(yield* refusal).toBeUndefined()
-    })
+tests.live("a Capsule may be re-adopted after a failed check, after a safe failure, or before its first apply", () =>
+  Effect.gen(function* () {
+    yield* recoverable
+    expect(yield* refusal).toBeUndefined()
+    yield* change("runs", applyId, { type: "drift_check" })
+    expect(yield* refusal).toBeUndefined()
+    yield* recoverable
+    yield* change("runs", applyId, { status: "cancelled" })
+    yield* change("capsules", world.capsuleId, { runtime_safety: "safe" })
+    expect(yield* refusal).toBeUndefined()
+  })
 )
 
 /** The difference from the recoverable case, and part of the refusal message. */
@@ -117,7 +115,7 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
 ]
 
 for (const [words, table, id, columns] of others) {
-  tests.live(`re-adoption is refused: ${JSON.stringify(columns)}`, () =>
+  tests.live(`re-adoption is refused with ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* recoverable
       yield* change(table, id, columns)
@@ -126,7 +124,7 @@ for (const [words, table, id, columns] of others) {
   )
 }
 
-tests.live("an apply from before the installation was restored is refused", () =>
+tests.live("re-adoption is refused after an apply from before the installation was restored", () =>
   Effect.gen(function* () {
     yield* recoverable
     const sql = yield* SqlClient.SqlClient

@@ -8,7 +8,7 @@ const config = InstallConfigId.make("icfg_00000000000000000000000a")
 const otherConfig = InstallConfigId.make("icfg_00000000000000000000000b")
 const version = StateVersionId.make("sv_00000000000000000000000a")
 
-/** An apply whose tool succeeded and whose check failed, with a configuration replaced twice since. */
+/** An apply whose tool succeeded and whose check failed; the configuration was replaced twice since. */
 const recoverable: DecisiveRecords = {
   capsule: { status: "error", current_state_generation: 4, execution_authority_epoch: 5 },
   run: {
@@ -32,7 +32,7 @@ const recoverable: DecisiveRecords = {
 const { capsule, plan, run, version: state } = recoverable
 if (plan === undefined || state === undefined) throw new Error("the case is whole")
 
-test("a Capsule in error is re-adopted in only one case", () => {
+test("a Capsule in error can be re-adopted in exactly one case", () => {
   expect(reAdoptionProblem(recoverable)).toBeUndefined()
   const interrupted = { ...run, error_code: "lifecycle_interrupted" }
   expect(reAdoptionProblem({ ...recoverable, run: interrupted })).toBeUndefined()

@@ -22,7 +22,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The only note in the demo provider's cloud, and a way to edit it from outside the service. */
+/** The only note in the demo provider's cloud, and a function that edits it outside the service. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")
@@ -35,7 +35,7 @@ const noteIn = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
   tests.live(
-    "reverts external changes, at the deployed revision, and is reviewed like every plan",
+    "a reconcile plan reverts external changes at the deployed revision, and needs a review like every plan",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir } = yield* TestPlane
@@ -44,7 +44,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
         const connection = yield* demoConnection("reconcile-token-71c0")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
         const { capsule } = yield* active("reconcile", { "main.tf": demoModule(note("kept")) }, bindings)
-        // Nothing has been compared yet.
+        // No drift check has run yet.
         expect(capsule.driftStatus).toBe("unknown")
 
         const cloud = noteIn(notesDir)
@@ -52,7 +52,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
         const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
         expect([drift.drifted, (yield* capsules.read(capsule.id)).driftStatus]).toEqual([true, "drifted"])
 
-        // A newer commit exists; it is not the one restored.
+        // A newer commit exists, but the plan restores the deployed one.
         yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const key = freshKey("reconcile")
@@ -75,7 +75,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
     60_000
   )
 
-  tests.live("is refused if nothing is deployed", () =>
+  tests.live("a reconcile plan is refused if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })

@@ -63,7 +63,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", () => {
-  tests.live("destroys nothing, revokes everything it owned, keeps its evidence, and refuses everything else", () =>
+  tests.live("releasing a Capsule destroys nothing, revokes everything it owned, and keeps its evidence", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect(yield* surfaces).toEqual([])
       expect(yield* sql`SELECT DISTINCT status FROM interface_bindings`).toEqual([{ status: "revoked" }])
 
-      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure is still using.
+      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure still uses.
       expect(
         (yield* capsules.stateVersions(web.capsuleId, { limit: 10 })).items.map(({ generation }) => generation)
       ).toEqual([1])
@@ -165,14 +165,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect((yield* capsules.needingAttention(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
       expect((yield* readWorkspaceGraph(workspaceId)).nodes.map(({ id }) => id)).not.toContain(web.capsuleId)
 
-      // Its name is free again, and so is the endpoint the operator assigned to it.
+      // The Capsule's name is free again, and so is the endpoint that the operator assigned to it.
       const heir = yield* install("web", "web")
       expect(heir.diagnostics).toEqual([])
       expect(heir.capsuleId).not.toBe(web.capsuleId)
     })
   )
 
-  tests.live("revokes its sign-in client with every grant and token", () =>
+  tests.live("releasing a Capsule revokes its sign-in client with every grant and token", () =>
     Effect.gen(function* () {
       const { subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -199,7 +199,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("reports the reason to its consumers, in its Workspace and in others", () =>
+  tests.live("consumers of a released Capsule see the reason, in its Workspace and in other Workspaces", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -249,7 +249,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("is refused while a Run is active; if a release and a plan race, only one wins", () =>
+  tests.live("a release is refused while a Run is active, and when a release and a plan race, exactly one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

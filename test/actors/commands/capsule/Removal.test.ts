@@ -16,8 +16,8 @@ const { interrupted, layer: writer } = beforeTransaction()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }).pipe(Layer.provide(kills.layer)))
 afterAll(tests.dispose)
 
-describe("the removal of a Capsule", () => {
-  tests.live("ends a Capsule that was never applied", () =>
+describe("Capsule removal", () => {
+  tests.live("removing a Capsule that was never applied ends it at once", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -27,7 +27,7 @@ describe("the removal of a Capsule", () => {
     })
   )
 
-  tests.live("plans a destruction if the first apply settles after the Capsule was read", () =>
+  tests.live("removing a Capsule plans its destruction if the first apply settles after the Capsule was read", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

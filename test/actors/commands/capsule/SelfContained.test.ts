@@ -18,7 +18,7 @@ const resource = 'resource "terraform_data" "a" {\n  input = 1\n}\n'
 const backend = 'terraform {\n  backend "s3" {\n    bucket = "not-ours"\n  }\n}\n'
 
 describe.skipIf(Bun.which("terraform") === null)("a module without providers", () => {
-  tests.live("is planned and applied without any provider installed, unless it declares a backend", () =>
+  tests.live("a module without providers is planned and applied without init, unless it declares a backend", () =>
     Effect.gen(function* () {
       const alone = yield* planned("self-contained", { "main.tf": resource })
       expect(yield* phasesOf(alone.plan.id)).toEqual(["prepare", "plan", "show"])

@@ -72,7 +72,7 @@ const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: stri
 })
 
 describe("a hand-off", () => {
-  tests.live("returns to the client with what was created and a single-use ticket", () =>
+  tests.live("a hand-off returns to the client with the created records and a single-use ticket", () =>
     Effect.gen(function* () {
       const { capsule, complete, owner, run, workspaceId } = yield* world("returns")
       const location = new URL(Redacted.value(yield* complete(owner)))
@@ -100,7 +100,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("uses the assigned endpoint if no Output has an address, and succeeds without either", () =>
+  tests.live("a hand-off uses the assigned endpoint if no Output has an address, and succeeds without either", () =>
     Effect.gen(function* () {
       const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
       const own = yield* world("assigned", { endpoint: null })
@@ -118,7 +118,7 @@ describe("a hand-off", () => {
   const ticketOf = (location: Redacted.Redacted<string>) =>
     Redacted.make(new URL(Redacted.value(location)).searchParams.get("setup_ticket") ?? "")
 
-  tests.live("has a ticket that is valid for ten minutes less a millisecond, but not for ten minutes", () =>
+  tests.live("a hand-off ticket is valid for ten minutes less a millisecond, but not for ten minutes", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-02-03T04:05:06.000Z"))
       const { complete, owner } = yield* world("expires")
@@ -132,7 +132,7 @@ describe("a hand-off", () => {
     }).pipe(Effect.provide(TestClock.layer()))
   )
 
-  tests.live("may be requested again: the newest response is valid, and the earlier ticket is void", () =>
+  tests.live("a repeated hand-off returns a new ticket and voids the earlier ticket", () =>
     Effect.gen(function* () {
       const { complete, owner, workspaceId } = yield* world("again")
       const tickets = yield* SetupTickets
@@ -149,7 +149,7 @@ describe("a hand-off", () => {
   )
 
   tests.live(
-    "is completed by anyone who may apply, on their own behalf: another person's ticket names that person (R4)",
+    "a hand-off is completed by anyone who may apply, and each ticket identifies the person who requested it (R4)",
     () =>
       Effect.gen(function* () {
         const { complete, owner, workspaceId } = yield* world("finisher")
@@ -167,13 +167,13 @@ describe("a hand-off", () => {
         expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
         expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
         expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-        // A changed address is judged like any other, whatever the original link contained.
+        // svc checks a changed address like any other, whatever the original link contained.
         const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
         expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
       })
   )
 
-  tests.live("accepts its ticket exactly once when many redeem it concurrently", () =>
+  tests.live("a hand-off ticket redeemed many times concurrently is accepted exactly once", () =>
     Effect.gen(function* () {
       const { complete, owner } = yield* world("race")
       const tickets = yield* SetupTickets
@@ -187,7 +187,7 @@ describe("a hand-off", () => {
   )
 
   tests.live(
-    "is refused to strangers, and for unfinished applies, Capsules without an address, and invalid links",
+    "a hand-off is refused to strangers, for unfinished applies, without an address, and for invalid links",
     () =>
       Effect.gen(function* () {
         const stranger = yield* newPerson("stranger")

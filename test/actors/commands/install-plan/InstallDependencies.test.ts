@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", () => {
   tests.live(
-    "fill a required input from the first plan onwards, or cause the install to be refused with a reason",
+    "an install's dependencies fill required inputs from the first plan on, or the install is refused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
   )
 
   tests.live(
-    "use shared Outputs of another Workspace, and reveal nothing else about that Workspace",
+    "an install uses Outputs shared by another Workspace, and reveals nothing else about that Workspace",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -26,7 +26,7 @@ const files = {
 const ignored = { severity: "warning", code: "tfvars_ignored", path: "prod.auto.tfvars" }
 
 describe.skipIf(Bun.which("terraform") === null)("the diagnostics of an install plan", () => {
-  tests.live("list the repository's file with values, which Runs do not use, and so does the review", () =>
+  tests.live("an install and its review list the repository's variable files, which Runs do not use", () =>
     Effect.gen(function* () {
       const missing = yield* install("ignored-missing", files)
       expect(missing.phase).toBe("failed")
@@ -51,7 +51,7 @@ describe.skipIf(Bun.which("terraform") === null)("the diagnostics of an install 
     })
   )
 
-  tests.live("contain the tool's detail with the variable's name", () =>
+  tests.live("an install diagnostic contains the tool's detail and the variable's name", () =>
     Effect.gen(function* () {
       const { diagnostics, phase } = yield* install("detailed", files, { variables: { size: 1 } })
       expect(phase).toBe("failed")

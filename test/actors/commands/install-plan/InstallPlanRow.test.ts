@@ -37,7 +37,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install plan with a void plan requests a new plan of the Capsule, as long as it is needed", () => {
+test("an install plan with a void plan requests a new plan while its Capsule still needs one", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([
@@ -49,6 +49,6 @@ test("an install plan with a void plan requests a new plan of the Capsule, as lo
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used the plan is decisive, whatever has happened to the plan's record since.
+  // An apply that used the plan is decisive, whatever happened to the plan's record since.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

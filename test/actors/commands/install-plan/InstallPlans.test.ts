@@ -68,7 +68,7 @@ const refusedCreate = Effect.fnUntraced(function* (request: CreateInstallPlan) {
 
 describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   tests.live(
-    "create a single record for concurrent identical requests, and discard the private values",
+    "concurrent identical install requests create one record and discard the other private values",
     () =>
       Effect.gen(function* () {
         const { commit, context, dataDir, workspaceId } = yield* TestPlane
@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "choose the only module, require a choice among several, and report the faults of a module",
+    "an install chooses the only module, requires a choice among several, and reports a module's faults",
     () =>
       Effect.gen(function* () {
         const failed = Effect.fnUntraced(function* (
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** An install that does not state which module on the branch is meant. */
+        /** An install that does not specify a module on the branch. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -197,7 +197,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "use exactly the reviewed check",
+    "an install uses exactly the reviewed check",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -277,7 +277,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "refuse taken names and foreign records before fetching anything",
+    "an install refuses taken names and foreign records before it fetches anything",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })
@@ -302,7 +302,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A reviewed build is limited to what a manifest may propose: no credentials, not even split across two arguments.
+        // A reviewed build is limited to the fields a manifest may propose: no credentials, not even split across two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]
@@ -323,7 +323,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           expect(error.message).not.toContain("hunter22")
         }
 
-        // A name is free again once its Capsule is gone; this one was never applied, so removing it needs no Run.
+        // A removed Capsule's name is free again; this Capsule was never applied, so its removal needs no Run.
         const removed = yield* (yield* CapsuleCommands).Remove(capsuleId, { context })
         expect("capsule" in removed && removed.capsule.status).toBe("destroyed")
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())

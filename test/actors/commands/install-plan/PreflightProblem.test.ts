@@ -37,7 +37,7 @@ const request = { source: { name: "a", url } }
 const wordsOf = (result: object) => (result instanceof ApiError ? result.message : undefined)
 const notOneCheck = "not one successful compatibility check"
 
-test("one successful check of the Workspace is pinned", () => {
+test("a preflight pins one successful check of the Workspace", () => {
   expect(pinnedRecords(workspace, request, undefined, records)).toEqual({ source, snapshot, report, run })
   expect(pinnedRecords(workspace, request, config, records)).not.toBeInstanceOf(ApiError)
   expect(
@@ -59,12 +59,12 @@ const inexact: ReadonlyArray<Partial<NamedRecords>> = [
   { run: { ...run, status: "failed" } }
 ]
 
-test.each(inexact)("%p does not identify a single check", (different) => {
+test.each(inexact)("%p does not identify a single preflight check", (different) => {
   const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
   expect(wordsOf(refusal)).toContain(notOneCheck)
 })
 
-test("a check of another configuration is not the requested check", () => {
+test("a check of another configuration does not satisfy the preflight", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
   expect(wordsOf(pinnedRecords(workspace, request, other, records))).toContain(notOneCheck)
 })
@@ -79,7 +79,7 @@ test.each([
   expect(wordsOf(pinnedRecords(workspace, asked, undefined, { ...records, ...different }))).toContain(words)
 })
 
-test("a request with another spelling of the same location is accepted", () => {
+test("the preflight accepts another spelling of the same repository location", () => {
   const asked = { source: { ...request.source, ref: "refs/heads/main", path: "." }, options: { modulePath: "web" } }
   expect(pinnedRecords(workspace, asked, undefined, records)).not.toBeInstanceOf(ApiError)
 })

@@ -24,8 +24,8 @@ const lastEvent = Effect.fnUntraced(function* (id: RunId, kind: string) {
   return items.findLast((event) => event.kind === kind)?.data
 })
 
-describe("a Run records who decided about it, when and why", () => {
-  tests.live("when a plan is discarded", () =>
+describe("Run decisions", () => {
+  tests.live("a Run records who discarded its plan, when and why", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { plan } = yield* planned("discarded", pureModule)
@@ -38,7 +38,7 @@ describe("a Run records who decided about it, when and why", () => {
     })
   )
 
-  tests.live("when an approval is withdrawn", () =>
+  tests.live("a Run records who withdrew its approval, when and why", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -53,7 +53,7 @@ describe("a Run records who decided about it, when and why", () => {
     })
   )
 
-  tests.live("when a newer plan supersedes it", () =>
+  tests.live("a Run records when and why a newer plan supersedes it", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("superseded", pureModule)
       yield* replanned(capsuleId)
@@ -66,7 +66,7 @@ describe("a Run records who decided about it, when and why", () => {
     })
   )
 
-  tests.live("when a stop is requested, and when it has stopped", () =>
+  tests.live("a Run records who requested its stop, and when it stopped", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

@@ -56,7 +56,7 @@ const isListed = Effect.fnUntraced(function* (id: SourceId, workspaceId: Workspa
   return items.some((source) => source.id === id)
 })
 
-/** Holds the next sync after it has fetched and before it writes anything. */
+/** Holds the next sync after its fetch and before its first write. */
 const holding = Effect.gen(function* () {
   const reached = yield* Deferred.make<void>()
   const gate = yield* Latch.make(false)
@@ -64,8 +64,8 @@ const holding = Effect.gen(function* () {
   return { reached: Deferred.await(reached), release: gate.open }
 })
 
-describe("a Source created to read a repository", () => {
-  tests.live("is removed by the service when its first sync fails, and the history records it", () =>
+describe("First reads", () => {
+  tests.live("a Source whose first sync fails is removed by the service, and the history records its removal", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { run, source } = yield* ofPlane("nowhere")
@@ -86,12 +86,12 @@ describe("a Source created to read a repository", () => {
         target: { kind: "source", id: source.id },
         data: { name: "nowhere", url: source.url }
       })
-      // The reason for its failure remains readable.
+      // The reason for the failure remains readable.
       expect((yield* (yield* Runs).read(run.id)).error).toEqual(ended.error)
     })
   )
 
-  tests.live("is removed if the read is cancelled", () =>
+  tests.live("a Source is removed if its first read is cancelled", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -104,7 +104,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept if somebody changed its settings during the read", () =>
+  tests.live("a Source is kept if somebody changed its settings during its first read", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -117,7 +117,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept after a successful read, regardless of later events", () =>
+  tests.live("a Source is kept after a successful first read, whatever happens later", () =>
     Effect.gen(function* () {
       const { commit, context, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -136,7 +136,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept with its error if the request chose that, which is the default", () =>
+  tests.live("a Source is kept with its first read's error if the request chose that, as by default", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -156,14 +156,14 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept while another sync may still read it, and is removed if that sync fails too", () =>
+  tests.live("a Source is kept while another sync may still read it, and removed if that sync fails too", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      // Another tab reads the same address: it finds the Source, and does not know about the first read.
+      // Another tab reads the same address, finds the Source, and is unaware of the first read.
       const second = yield* holding
       const other = yield* sources.sync(context, source.id, { intent: "manual_plan" })
       yield* hold.release
@@ -180,7 +180,7 @@ describe("a Source created to read a repository", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "the next process removes a Source if the first process was killed during its first read",
+  "a Source is removed by the next process if the first process was killed during its first read",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

@@ -24,53 +24,57 @@ afterAll(tests.dispose)
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-describe("a burst of deliveries", () => {
-  tests.live("has one queued sync, one more after each running sync, and one snapshot of the commit", () =>
-    Effect.gen(function* () {
-      const { commit, context, url, workspaceId } = yield* TestPlane
-      const sources = yield* Sources
-      yield* commit("burst", greeting("one"))
-      const request = { workspaceId, name: "burst", url, defaultRef: "burst", autoSync: true }
-      const { hookSecret, source } = yield* sources.create(context, request)
-      const delivered = Effect.map(
-        sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }),
-        ({ runIds }) => runIds
-      )
-
-      // Two syncs are running, and both have already found the commit: a delivery that arrives now may announce another one.
-      const first = yield* delivered
-      yield* Queue.take(fetched)
-      const second = yield* delivered
-      yield* Queue.take(fetched)
-      const third = yield* delivered
-      const running = new Set<string>([...first, ...second])
-      expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
-
-      // The queued sync waits, and covers every delivery that arrives before it starts.
-      expect([yield* delivered, yield* delivered]).toEqual([third, third])
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
-      yield* (yield* SourceSchedule).syncDue
-      const listed = (includeLooks: boolean) =>
-        Effect.map(
-          Effect.flatMap(Runs, (runs) => runs.list(workspaceId, { sourceId: source.id, includeLooks }, { limit: 50 })),
-          ({ items }) => items.map(({ id }) => id)
+describe("Webhook bursts", () => {
+  tests.live(
+    "a burst of deliveries queues one sync after each running sync, and stores one snapshot of the commit",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, url, workspaceId } = yield* TestPlane
+        const sources = yield* Sources
+        yield* commit("burst", greeting("one"))
+        const request = { workspaceId, name: "burst", url, defaultRef: "burst", autoSync: true }
+        const { hookSecret, source } = yield* sources.create(context, request)
+        const delivered = Effect.map(
+          sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }),
+          ({ runIds }) => runIds
         )
-      expect((yield* listed(true)).toSorted()).toEqual([...running, ...third].map((id) => RunId.make(id)).toSorted())
 
-      yield* gate.open
-      const ended = yield* Effect.forEach([...running, ...third], (id) => settled(RunId.make(id)))
-      expect(ended.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"])
-      const { items: snapshots } = yield* sources.snapshots(source.id, { limit: 10 })
-      expect(ended.map((run) => run.sourceSnapshotId)).toEqual(ended.map(() => snapshots[0]?.id))
-      expect(snapshots.length).toBe(1)
-      expect(yield* listed(false)).toEqual(snapshots.map(({ createdByRunId }) => createdByRunId))
-    })
+        // Two syncs are running and have already found the commit, so a delivery that arrives now may announce another commit.
+        const first = yield* delivered
+        yield* Queue.take(fetched)
+        const second = yield* delivered
+        yield* Queue.take(fetched)
+        const third = yield* delivered
+        const running = new Set<string>([...first, ...second])
+        expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
+
+        // The queued sync waits, and covers every delivery that arrives before it starts.
+        expect([yield* delivered, yield* delivered]).toEqual([third, third])
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
+        yield* (yield* SourceSchedule).syncDue
+        const listed = (includeLooks: boolean) =>
+          Effect.map(
+            Effect.flatMap(Runs, (runs) =>
+              runs.list(workspaceId, { sourceId: source.id, includeLooks }, { limit: 50 })
+            ),
+            ({ items }) => items.map(({ id }) => id)
+          )
+        expect((yield* listed(true)).toSorted()).toEqual([...running, ...third].map((id) => RunId.make(id)).toSorted())
+
+        yield* gate.open
+        const ended = yield* Effect.forEach([...running, ...third], (id) => settled(RunId.make(id)))
+        expect(ended.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"])
+        const { items: snapshots } = yield* sources.snapshots(source.id, { limit: 10 })
+        expect(ended.map((run) => run.sourceSnapshotId)).toEqual(ended.map(() => snapshots[0]?.id))
+        expect(snapshots.length).toBe(1)
+        expect(yield* listed(false)).toEqual(snapshots.map(({ createdByRunId }) => createdByRunId))
+      })
   )
 })
 
-describe("people who look at the lane of a Capsule", () => {
-  tests.live("share the look that waits, and never that of somebody who syncs the whole Source", () =>
+describe("Lane checks", () => {
+  tests.live("people who check a Capsule's lane share a waiting check, but never a sync of the whole Source", () =>
     Effect.gen(function* () {
       yield* gate.close
       yield* Queue.clear(fetched)

@@ -22,7 +22,7 @@ afterAll(tests.dispose)
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-/** A Source on its own branch, which follows unless stated otherwise. */
+/** A Source on its own branch that follows unless a test changes it. */
 const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const first = yield* commit(branch, greeting("one"))
@@ -69,8 +69,8 @@ const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* Effect.forEach(started, ({ id }) => settled(id))
 })
 
-describe("a Source's automatic syncs", () => {
-  tests.live("without autoSync, neither a webhook nor the schedule syncs, and a ping starts nothing", () =>
+describe("Automatic syncs", () => {
+  tests.live("without autoSync neither a webhook nor the schedule starts a sync, and a ping starts nothing", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
@@ -98,7 +98,7 @@ describe("a Source's automatic syncs", () => {
       yield* sourceCommands.Update(id, { context, request: { autoSync: false } })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
-      // A sync that was already queued is also dropped.
+      // A sync that was already queued is dropped too.
       yield* sourceCommands.Update(id, { context, request: { autoSync: true } })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
@@ -108,69 +108,63 @@ describe("a Source's automatic syncs", () => {
     })
   )
 
-  tests.live(
-    "an automatic sync without news reuses the snapshot and is not listed; a requested sync has its own record",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context, workspaceId } = yield* TestPlane
-        const runs = yield* Runs
-        const { hookSecret, id } = yield* sourceOf("quiet")
-        const [first] = yield* delivered(id, hookSecret)
-        expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual([
-          "succeeded",
-          1,
-          1
-        ])
-        const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
-        expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
-          ["webhook", "succeeded", first?.sourceSnapshotId],
-          ["schedule", "succeeded", first?.sourceSnapshotId]
-        ])
-        expect((yield* snapshotsOf(id)).length).toBe(1)
-        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
-        expect((yield* runsOf(id, true)).length).toBe(3)
-        // The history has a line for each discovery, and none for syncs that found nothing new.
-        const history = yield* (yield* Audit).list(
-          workspaceId,
-          context.actor.subject ?? "",
-          { action: "source.sync" },
-          { limit: 50 }
-        )
-        expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
-          first === undefined ? [] : [first.id]
-        )
+  tests.live("an automatic sync that finds nothing new is not listed, but a requested sync has its own record", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const runs = yield* Runs
+      const { hookSecret, id } = yield* sourceOf("quiet")
+      const [first] = yield* delivered(id, hookSecret)
+      expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual(["succeeded", 1, 1])
+      const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
+      expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
+        ["webhook", "succeeded", first?.sourceSnapshotId],
+        ["schedule", "succeeded", first?.sourceSnapshotId]
+      ])
+      expect((yield* snapshotsOf(id)).length).toBe(1)
+      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
+      expect((yield* runsOf(id, true)).length).toBe(3)
+      // The history contains each discovery, and no syncs that found nothing new.
+      const history = yield* (yield* Audit).list(
+        workspaceId,
+        context.actor.subject ?? "",
+        { action: "source.sync" },
+        { limit: 50 }
+      )
+      expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
+        first === undefined ? [] : [first.id]
+      )
 
-        const explicit = yield* synced(id)
-        expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
-        const [own, other] = yield* snapshotsOf(id)
-        expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
+      const explicit = yield* synced(id)
+      expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
+      const [own, other] = yield* snapshotsOf(id)
+      expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
 
-        yield* commit("quiet", greeting("two"))
-        const [found] = yield* scheduled(id)
-        expect(found?.sourceSnapshotId).not.toBe(own?.id)
-        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
-          [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
-        )
+      yield* commit("quiet", greeting("two"))
+      const [found] = yield* scheduled(id)
+      expect(found?.sourceSnapshotId).not.toBe(own?.id)
+      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
+        [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
+      )
 
-        // A Run whose id was returned remains readable for a day; after that, syncs that found nothing new are removed.
-        const sql = yield* SqlClient.SqlClient
-        const ended = (hours: number) => {
-          const at = new Date(Date.now() - hours * 3_600_000).toISOString()
-          return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
-        }
-        yield* ended(24)
-        expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
-        yield* ended(26)
-        expect((yield* runsOf(id, true)).length).toBe(3)
-        const left = again.map((run) => run.id)
-        expect(
-          yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
+      // A Run whose id was returned remains readable for a day. After that, syncs that found nothing new are removed.
+      const sql = yield* SqlClient.SqlClient
+      const ended = (hours: number) => {
+        const at = new Date(Date.now() - hours * 3_600_000).toISOString()
+        return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
+      }
+      yield* ended(24)
+      expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
+      yield* ended(26)
+      expect((yield* runsOf(id, true)).length).toBe(3)
+      const left = again.map((run) => run.id)
+      expect(
+        yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
         UNION ALL SELECT 1 FROM run_log_chunks WHERE ${sql.in("run_id", left)}`
-        ).toEqual([])
-      })
+      ).toEqual([])
+    })
   )
 
-  tests.live("a lane has a record, and reports a failure once until it recovers", () =>
+  tests.live("a lane reports its failure once, until it recovers", () =>
     Effect.gen(function* () {
       const { commit, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -220,7 +214,7 @@ describe("a Source's automatic syncs", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // This counts as something new.
+      // The refreshed manifest counts as something new.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
@@ -242,7 +236,7 @@ describe("a Source's automatic syncs", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopted", () => {
   tests.live(
-    "a requested sync covers the default lane and every adopted lane; a failing lane is reported on its Capsule",
+    "a requested sync covers the default and every adopted lane, and reports a failing lane on its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane
@@ -270,7 +264,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
           ["adopted", true]
         ])
 
-        // A force-push back: the lane returns to the existing snapshot, and nothing is newer.
+        // After a force-push back the lane returns to the existing snapshot, and nothing is newer.
         yield* moveBranch("adopted", applied)
         const back = yield* synced(sourceId)
         expect(back.status).toBe("succeeded")
@@ -282,7 +276,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         })
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(applied)
 
-        // The default lane is fetched, but the adopted one is gone: the error belongs to the lane, not to the Run.
+        // The default lane was fetched, but the adopted lane is gone: the error belongs to the lane, not to the Run.
         yield* moveBranch("adopted", undefined)
         expect((yield* synced(sourceId)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).laneError).toMatchObject({ code: "source_ref_not_found" })
@@ -292,7 +286,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
         expect((yield* sources.read(sourceId)).status).toBe("active")
 
-        // Once its last Capsule is released, a lane is no longer synced.
+        // A lane is no longer synced once its last Capsule is released.
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")

@@ -60,8 +60,8 @@ const aged = (file: string) => {
   return Effect.promise(() => utimes(file, then, then))
 }
 
-describe("a Source that is removed", () => {
-  tests.live("deletes its secret, schedule, snapshots, reports and archives, and is no longer listed", () =>
+describe("Source removal", () => {
+  tests.live("removing a Source deletes its secret, schedule, snapshots, reports and archives, and unlists it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -103,7 +103,7 @@ describe("a Source that is removed", () => {
         "unauthenticated"
       )
 
-      // Nothing starts it again, and nothing changes it.
+      // The schedule does not sync the removed Source, and commands cannot change it.
       yield* sql`UPDATE sources SET last_synced_at = NULL, auto_sync = 1 WHERE id = ${source.id}`
       yield* (yield* SourceSchedule).syncDue
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id} AND trigger_kind = 'schedule'`).toEqual([])
@@ -125,7 +125,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("is kept while its sync is running; if a removal and a sync race, only one wins", () =>
+  tests.live("a Source is kept while its sync runs, and when a removal and a sync race, exactly one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ describe("a Source that is removed", () => {
       expect(refused.code).toBe("run_conflict")
       expect(refused.message).toContain(id)
       yield* setRun(id, { status: "cancelled" })
-      // A missing ref, for example a mistyped one: the failed sync is no reason to keep it.
+      // A failed sync, for example of a mistyped ref, is no reason to keep the Source.
       const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
       expect(failed.status).toBe("failed")
       yield* sources.remove(context, source.id)
@@ -165,7 +165,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("is kept while an install pins it", () =>
+  tests.live("a Source is kept while an install pins it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -215,7 +215,7 @@ describe("a Source that is removed", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
-  tests.live("is kept while one of its Capsules is alive, and keeps the origin of ended Capsules", () =>
+  tests.live("a Source is kept while one of its Capsules exists, and ended Capsules keep their origin", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

@@ -26,7 +26,7 @@ beforeEach(() => points.at.clear())
 
 let branches = 0
 
-/** A Capsule that plans and applies the commits of its lane, and a commit that it has not seen. */
+/** A Capsule that plans and applies the commits of its lane, and a new commit. */
 const behind = Effect.gen(function* () {
   const { commit, context } = yield* TestPlane
   const branch = `stopped-${(branches += 1)}`
@@ -69,7 +69,7 @@ const moments = [
   "apply.prepared"
 ] as const satisfies ReadonlyArray<KillPointName>
 
-/** All that the service did with a commit, once nothing is left to do. */
+/** Everything that the service did with a commit, once it has finished. */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)
@@ -100,16 +100,16 @@ const byPerson = Effect.fnUntraced(function* (capsule: Capsule) {
   return (yield* (yield* Sources).sync((yield* TestPlane).context, capsule.sourceId, {})).id
 })
 
-/** Turns the switch once the Run has reached this moment. */
+/** Turns the switch when the Run reaches this moment. */
 const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Capsule, turned: Switch) {
   const context = yield* Effect.context<TestPlane | CommandsOf<"Source"> | CommandsOf<"Capsule">>()
   points.at.set(moment, Effect.asVoid(Effect.orDie(Effect.provideContext(turned(capsule), context))))
 })
 
-describe("a check by a webhook", () => {
+describe("Webhook checks", () => {
   for (const [name, turned] of Object.entries(switches)) {
     for (const moment of moments) {
-      tests.live(`applies nothing when ${name} at ${moment}`, () =>
+      tests.live(`a webhook applies nothing when ${name} at ${moment}`, () =>
         Effect.gen(function* () {
           const { capsule, hookSecret, newest } = yield* behind
           yield* arranged(moment, capsule, turned)
@@ -119,7 +119,7 @@ describe("a check by a webhook", () => {
           expect(runs.filter((run) => run === "apply succeeded")).toEqual([])
           const isLook = moment.startsWith("source_sync")
           if (isLook) expect(runs).toEqual([])
-          // A look reads the switches of its Source, and not those of the Capsules that follow it.
+          // A lane check reads the switches of its Source, and not the switches of Capsules that follow it.
           const isStopped = isLook && turned !== autoUpdateOff
           expect(looked.status).toBe(isStopped ? "cancelled" : "succeeded")
           if (isStopped) expect(looked.error?.code).toBe("source_stopped")
@@ -128,7 +128,7 @@ describe("a check by a webhook", () => {
     }
   }
 
-  tests.live("applies the commit if nothing was turned off", () =>
+  tests.live("a webhook applies the commit if nothing was turned off", () =>
     Effect.gen(function* () {
       const { capsule, hookSecret, newest } = yield* behind
       const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
@@ -137,9 +137,9 @@ describe("a check by a webhook", () => {
   )
 })
 
-describe("a check requested by a person", () => {
+describe("Requested checks", () => {
   for (const moment of moments) {
-    tests.live(`applies the commit if autoSync was turned off at ${moment}`, () =>
+    tests.live(`a person's check applies the commit if autoSync was turned off at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["autoSync was turned off"])
@@ -148,7 +148,7 @@ describe("a check requested by a person", () => {
         expect(adopted).toBe(newest)
       })
     )
-    tests.live(`applies nothing if its Source was disabled at ${moment}`, () =>
+    tests.live(`a person's check applies nothing if its Source was disabled at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["its Source was disabled"])

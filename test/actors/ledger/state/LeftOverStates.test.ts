@@ -17,7 +17,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-tests.live("reading an orphaned state inside a transaction is refused, because every writer would wait for it", () =>
+tests.live("reading a left-over state inside a transaction is refused, because every writer would wait for it", () =>
   Effect.gen(function* () {
     const leftOvers = yield* LeftOverStates
     const state = Redacted.make(new TextEncoder().encode('{"version":4,"serial":3,"lineage":"l"}'))
@@ -30,9 +30,9 @@ tests.live("reading an orphaned state inside a transaction is refused, because e
   })
 )
 
-describe("Orphaned checkpoints", () => {
+describe("Left-over checkpoints", () => {
   tests.live(
-    "an orphaned checkpoint is imported once while its Capsule is unchanged since that apply, and a running Run keeps its checkpoint",
+    "a left-over checkpoint is imported once while its Capsule is unchanged since that apply, and a running Run keeps its checkpoint",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -60,7 +60,7 @@ describe("Orphaned checkpoints", () => {
       })
   )
 
-  tests.live("an orphaned checkpoint that cannot be decrypted remains in place and blocks no other checkpoint", () =>
+  tests.live("a left-over checkpoint that cannot be decrypted remains in place and blocks no other checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const leftOvers = yield* LeftOverStates

@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run is kept while something refers to it, regardless of age; every reason has a record here", () =>
+tests.live("a Run is kept at any age while something refers to it, with a record here for every reason", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -25,8 +25,7 @@ tests.live("a Run is kept while something refers to it, regardless of age; every
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // Nothing is owed for an apply that has not been started, that was later started by another agent, or whose agent has been
-    // revoked.
+    // No result is pending for an apply that was not started, was later started by another agent, or whose agent was revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -41,7 +40,7 @@ tests.live("a Run is kept while something refers to it, regardless of age; every
   })
 )
 
-tests.live("every table that references Runs either has its rows removed with them or keeps them", () =>
+tests.live("every table that refers to Runs is removed with them or keeps them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -74,7 +73,7 @@ tests.live("a StateVersion is kept while it is current, a rollback target, or re
 )
 
 tests.live(
-  "a snapshot and its report are kept while an existing Capsule, an open plan, a rollback target or a lane needs it",
+  "a snapshot is kept while a Capsule, an open plan, a rollback target or a lane needs it, and so is its report",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

@@ -20,7 +20,7 @@ import {
 } from "./support/RetainedWorld.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
 
-/** Number of kill points that are passed before the process dies; if unset, it is never killed. */
+/** Number of kill points the process passes before it dies; if unset, the process survives. */
 let survived: number | undefined
 const passed = new Set<KillPointName>()
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -47,33 +47,35 @@ const audited = Effect.gen(function* () {
   return rows.map(({ data }): Readonly<Record<string, number>> => JSON.parse(data))
 }).pipe(Effect.orDie)
 
-tests.live("a destroyed Capsule keeps nothing; a released Capsule keeps its state, which may be the last copy", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const sql = yield* SqlClient.SqlClient
-    const removal = yield* RecordRemoval
-    const made = yield* run("made", {
-      capsule_id: ended,
-      type: "apply",
-      plan_run_id: yield* run("plan", { type: "plan" })
+tests.live(
+  "a destroyed Capsule keeps nothing, and a released Capsule keeps its state, which may be the last copy",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const sql = yield* SqlClient.SqlClient
+      const removal = yield* RecordRemoval
+      const made = yield* run("made", {
+        capsule_id: ended,
+        type: "apply",
+        plan_run_id: yield* run("plan", { type: "plan" })
+      })
+      yield* add("run_events", { run_id: made })
+      yield* state(ended, 5, { created_by_run_id: made, source_snapshot_id: yield* snapshot("last") })
+      yield* sql`UPDATE runs SET capsule_id = ${ended}`
+      yield* sql`UPDATE capsules SET status = 'released', current_state_version_id = ${named("sv", "e5")} WHERE id = ${ended}`
+      yield* removal.removeAll
+      expect(yield* idsOf("state_versions")).toEqual([named("sv", "e5")])
+      expect(yield* idsOf("source_snapshots")).toEqual([named("snap", "last")])
+      expect(yield* idsOf("runs")).toEqual([named("run", "made"), named("run", "plan")].toSorted())
+      expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
+      yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
+      yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
+      // A record that refers to another record is removed first, and the other record in the next pass.
+      for (let look = 0; look < 3; look++) yield* removal.removeAll
+      for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
+      expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
+      expect(yield* dangling).toEqual([])
     })
-    yield* add("run_events", { run_id: made })
-    yield* state(ended, 5, { created_by_run_id: made, source_snapshot_id: yield* snapshot("last") })
-    yield* sql`UPDATE runs SET capsule_id = ${ended}`
-    yield* sql`UPDATE capsules SET status = 'released', current_state_version_id = ${named("sv", "e5")} WHERE id = ${ended}`
-    yield* removal.removeAll
-    expect(yield* idsOf("state_versions")).toEqual([named("sv", "e5")])
-    expect(yield* idsOf("source_snapshots")).toEqual([named("snap", "last")])
-    expect(yield* idsOf("runs")).toEqual([named("run", "made"), named("run", "plan")].toSorted())
-    expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
-    yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
-    yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-    // A record that refers to another one is removed first, and the other one in the next pass.
-    for (let look = 0; look < 3; look++) yield* removal.removeAll
-    for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
-    expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
-    expect(yield* dangling).toEqual([])
-  })
 )
 
 tests.live("a finished plan's file and an old Run's events are removed before the Run itself", () =>
@@ -120,41 +122,39 @@ tests.live("a finished plan's file and an old Run's events are removed before th
   })
 )
 
-tests.live(
-  "when a process dies between any two steps, the next process completes the removal, and it is counted once",
-  () =>
-    Effect.gen(function* () {
-      yield* emptyWorld
-      const removal = yield* RecordRemoval
-      yield* run("newest", { finished_at: longAgo(9) })
-      for (let index = 0; index < 120; index++) {
-        const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}", plan_details: "{}" })
-        for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
-          yield* add("run_events", { run_id, seq, data: "0123456789" })
+tests.live("a record removal killed between any two steps is completed by the next process and counted once", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const removal = yield* RecordRemoval
+    yield* run("newest", { finished_at: longAgo(9) })
+    for (let index = 0; index < 120; index++) {
+      const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}", plan_details: "{}" })
+      for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
+        yield* add("run_events", { run_id, seq, data: "0123456789" })
+    }
+    let deaths = 0
+    for (let isDone = false; !isDone; ) {
+      survived = deaths % 3
+      const exit = yield* Effect.exit(removal.removeAll)
+      isDone = Exit.isSuccess(exit)
+      if (Exit.isFailure(exit)) {
+        expect(Cause.squash(exit.cause)).toBe("killed")
+        deaths += 1
       }
-      let deaths = 0
-      for (let isDone = false; !isDone; ) {
-        survived = deaths % 3
-        const exit = yield* Effect.exit(removal.removeAll)
-        isDone = Exit.isSuccess(exit)
-        if (Exit.isFailure(exit)) {
-          expect(Cause.squash(exit.cause)).toBe("killed")
-          deaths += 1
-        }
-        expect(deaths).toBeLessThan(100)
-      }
-      expect(deaths).toBeGreaterThan(3)
-      expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
-      expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
-      const events = yield* audited
-      const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
-      expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 6])
-      const sql = yield* SqlClient.SqlClient
-      expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
-    })
+      expect(deaths).toBeLessThan(100)
+    }
+    expect(deaths).toBeGreaterThan(3)
+    expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
+    expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
+    const events = yield* audited
+    const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
+    expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 6])
+    const sql = yield* SqlClient.SqlClient
+    expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
+  })
 )
 
-tests.live("the background job removes one part per turn, then pauses for a day", () =>
+tests.live("the retention job removes one part per turn, then pauses for a day", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval

@@ -17,26 +17,28 @@ const amountsOf = Effect.fnUntraced(function* () {
   )
 })
 
-tests.live("counts stored bytes by Workspace and kind, over any number of rows, and shared content once", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const stored = yield* StoredBytes
-    expect(yield* stored.measured).toBeUndefined()
-    const id = yield* run("logged")
-    for (let part = 0; part < 1200; part++) {
-      yield* add("run_log_chunks", { run_id: id, first_seq: part * 10 + 1, last_seq: part * 10 + 10, bytes: 7 })
-    }
-    yield* add("run_events", { run_id: id, seq: 1, data: '{"a":1}' })
-    yield* snapshot("one", { archive_digest: "same" })
-    yield* snapshot("two", { archive_digest: "same" })
-    yield* state(living, 1, { state: "0123456789" })
-    yield* add("audit_events", { id: "aud_historyhistoryhistoryhist", workspace_id: workspaceId, data: "{}" })
-    expect(yield* amountsOf()).toMatchObject({ logs: 8400, events: 7, snapshots: 1000, states: 10, history: 2 })
-    expect((yield* stored.measured)?.amounts.length).toBeGreaterThan(4)
-  })
+tests.live(
+  "stored bytes are counted by Workspace and kind, over any number of rows, with shared content counted once",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const stored = yield* StoredBytes
+      expect(yield* stored.measured).toBeUndefined()
+      const id = yield* run("logged")
+      for (let part = 0; part < 1200; part++) {
+        yield* add("run_log_chunks", { run_id: id, first_seq: part * 10 + 1, last_seq: part * 10 + 10, bytes: 7 })
+      }
+      yield* add("run_events", { run_id: id, seq: 1, data: '{"a":1}' })
+      yield* snapshot("one", { archive_digest: "same" })
+      yield* snapshot("two", { archive_digest: "same" })
+      yield* state(living, 1, { state: "0123456789" })
+      yield* add("audit_events", { id: "aud_historyhistoryhistoryhist", workspace_id: workspaceId, data: "{}" })
+      expect(yield* amountsOf()).toMatchObject({ logs: 8400, events: 7, snapshots: 1000, states: 10, history: 2 })
+      expect((yield* stored.measured)?.amounts.length).toBeGreaterThan(4)
+    })
 )
 
-tests.live("counts again after an hour, and not before", () =>
+tests.live("stored bytes are counted again after an hour, and not before", () =>
   Effect.gen(function* () {
     const stored = yield* StoredBytes
     yield* stored.measureSometimes
@@ -46,7 +48,7 @@ tests.live("counts again after an hour, and not before", () =>
   })
 )
 
-tests.live("has an entry for every kind", () =>
+tests.live("stored bytes have an entry for every kind of record", () =>
   Effect.sync(() =>
     expect([...new Set(storedPlaces.map(({ kind }) => kind))].toSorted()).toEqual(StoredKind.literals.toSorted())
   )

@@ -4,10 +4,10 @@ import { add, ended, living, longAgo, named, of, receipt, run, snapshot, state, 
 import { young, pending } from "./Removal.ts"
 
 export const started = { type: "apply", status: "failed", start_acknowledged_at: longAgo() }
-/** An agent that accepted an apply and has not been heard from since. */
+/** An agent that accepted an apply and has been silent since. */
 export const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
-/** One Run for each record that may refer to one; every other reason has its own Run too. */
+/** One Run for each record that may refer to a Run, and one for every other reason. */
 export const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })

@@ -27,7 +27,7 @@ const base = [
   "agents"
 ]
 
-/** Inserts a row like the table's representative one. */
+/** Inserts a row like the table's representative row. */
 export const add = Effect.fnUntraced(function* (table: string, values: Values) {
   const sql = yield* SqlClient.SqlClient
   const [, like] = representativeRows.find(([name]) => name === table) ?? [table, {}]
@@ -72,7 +72,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** An existing Capsule and an ended one from the same Source, and nothing else that retention removes. */
+/** An existing and an ended Capsule of the same Source, with nothing else for retention to remove. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -84,7 +84,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** A finished drift check of the existing Capsule, past the retention period for Runs. */
+/** A finished drift check of the existing Capsule, older than the retention period for Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }
