@@ -36,10 +36,10 @@ const queue = Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
   Layer.provideMerge(pools)
 )
 
-/** The place where Runs are executed: this machine. */
+/** Executes Runs on this machine, in their run folders. */
 const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolders.layerAt(runsFolder)))
 
-/** Services that finish a Run, given its rows and the result of its job. */
+/** Services that finish a Run from its rows and the result of its job. */
 const settlements = Layer.mergeAll(
   PlanSettlement.layer,
   ApplyStart.layer.pipe(Layer.provideMerge(ApplySettlement.layer)),
@@ -79,7 +79,7 @@ const executions = Layer.effect(
   })
 )
 
-/** The order of Runs, and their execution here and by agents. */
+/** Layers of the running floor: the queue, and the execution of Runs by the control plane and by agents. */
 export const running = Layer.mergeAll(RunGroups.layer, RunRecovery.layer, OutdatedPlans.layer).pipe(
   Layer.provideMerge(RunExecutor.layer),
   Layer.provideMerge(agents),

@@ -4,14 +4,10 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * The requirements of a Run for the agent that executes it.
- *
- * - `tool`: by name, and by exact version if only that version is possible
- * - `platform`: for an apply, the platform of its plan
- * - `isolation`: the lowest level that both the pool and the execution profile accept
- * - `provided`: names of the pool's credentials that its Connections use
- * - `holders`: for an apply, the agents that have the credentials of its plan, if any do
- * - `heldUntil`: for an apply after a restore, the time from which it may start
+ * The requirements of a Run for the agent that executes it. - `tool`: the tool's name, and its exact version if no other is
+ * possible - `platform`: for an apply, the platform of its plan - `isolation`: the lowest level that both the pool and the
+ * execution profile accept - `provided`: names of the pool credentials that its Connections use - `holders`: for an apply, the
+ * agents that have the credentials of its plan, if any do - `heldUntil`: for an apply after a restore, the earliest start time
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
@@ -24,7 +20,7 @@ export interface AgentNeed {
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** The stricter of two minimum levels. */
+/** Returns the stricter of two minimum levels. */
 export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   return rank(one) <= rank(other) ? one : other
@@ -41,7 +37,7 @@ const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
   return 0
 }
 
-/** The agent's newest suitable tool; OpenTofu if both are suitable. */
+/** Returns the agent's newest suitable tool, or OpenTofu if both tools are suitable. */
 export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
   const fitting = tools
     .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
@@ -54,7 +50,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
     .filter((word) => word !== undefined)
     .join(" ")
 
-/** A property that an agent lacks, and the required value. */
+/** A requirement that an agent does not meet, with the required value. */
 export interface Lack {
   readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string
@@ -65,7 +61,7 @@ const credentialsInWords = ({ holders, provided = [] }: AgentNeed): string =>
     .concat(holders === undefined ? [] : ["that its plan was made with"])
     .join(" ")
 
-/** The first property that the agent lacks; `undefined` when it can execute the Run. */
+/** Returns the first requirement that the agent does not meet, or `undefined` if it can execute the Run. */
 export const lackOf = (
   facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
   need: AgentNeed
@@ -84,7 +80,7 @@ export const lackOf = (
   return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
-/** The requirements of the Run, as a sentence about agents that lack them. */
+/** Describes the Run's requirements, for a message about agents that do not meet them. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

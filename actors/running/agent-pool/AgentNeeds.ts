@@ -29,7 +29,8 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * The requirements of pools' Runs for an agent, derived from the reviewed plan, the Capsule, the execution profile and the pool.
+ * Computes the requirements that a pool's Run has for its agent, from the reviewed plan, the Capsule, the execution profile and
+ * the pool.
  */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,

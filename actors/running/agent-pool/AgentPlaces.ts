@@ -1,6 +1,6 @@
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An agent that accepts Runs, with its places and the number of Runs it is executing. */
+/** An agent that accepts Runs: how many it can execute at once, and how many it is executing. */
 export interface AgentPlaces {
   readonly id: string
   readonly places: number
@@ -9,7 +9,10 @@ export interface AgentPlaces {
 
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
-/** The total number of places if at most one is free (the last place is for people's requests); otherwise `undefined`. */
+/**
+ * Returns the total number of places if at most one is free; that one is reserved for Runs that people request. Returns
+ * `undefined` otherwise.
+ */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
   const all = agents.reduce((sum, { places }) => sum + places, 0)
   const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
@@ -25,8 +28,8 @@ export interface RunningCheck {
 }
 
 /**
- * The scheduled drift check to stop so that a person's Run gets a place on one of the agents that can execute it: the most
- * recently started check. No check is stopped while one of these agents has a free place or another check is already stopping.
+ * Chooses the scheduled drift check to stop so that one of `agents` has room for a person's Run: the most recently started check.
+ * Returns `undefined` while one of the agents has a free place, or one of the checks is already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,

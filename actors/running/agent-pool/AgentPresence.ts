@@ -2,28 +2,28 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow } from "../../base/MonotonicNow.ts"
 import type { AgentId } from "../../../schema/records/Ids.ts"
 
-/** An agent that has been silent for this long no longer counts as connected. */
+/** An agent that has not contacted the server for this long is not connected. */
 const connectedNanos = 45_000_000_000n
-/** An agent that has been silent for this long may never come back: nothing waits for it if others can do the same work. */
+/** After this much silence an agent may never return. Nothing waits for it if another agent can do the same work. */
 const absentNanos = 3_600_000_000_000n
 
 /**
- * The connected agents, by the monotonic clock. Kept in memory: a restarted server has no connected agents, and every agent
- * contacts it within one long poll.
+ * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart no agent is connected
+ * until it contacts the server, which each agent does within one long poll.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
   {
     readonly heard: (agentId: AgentId) => Effect.Effect<void>
-    /** The agent announced that it is leaving, or was revoked. */
+    /** Called when an agent announces that it is leaving, or has been revoked. */
     readonly left: (agentId: AgentId) => Effect.Effect<void>
     readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
     /**
-     * True if the agent has been silent for an hour. Never true for a server that started less than an hour ago, because agents
-     * could not contact it while it was down.
+     * Returns true if the agent has been silent for an hour. Always false during the server's first hour, because agents could
+     * not contact it while it was down.
      */
     readonly isSilent: (agentId: AgentId) => Effect.Effect<boolean>
-    /** True if any agent has contacted the server since this process started. */
+    /** True if any agent has contacted this process. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/AgentPresence") {
@@ -45,7 +45,7 @@ export class AgentPresence extends Context.Service<
         left: (agentId) =>
           Effect.map(monotonicNow, (at) => {
             connectedAt.delete(agentId)
-            // Agents without an entry are silent too.
+            // Removes entries of silent agents. An agent without an entry counts as silent, so the result is the same.
             for (const [id, last] of heardAt) if (at - last >= absentNanos) heardAt.delete(id)
           }),
         isConnected: (agentId) =>

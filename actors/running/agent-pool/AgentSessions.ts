@@ -25,7 +25,7 @@ import { ServerKeys } from "./ServerKeys.ts"
 import { currentAgent } from "./CurrentAgent.ts"
 
 export const sessionSeconds = 600
-/** Validity of a nonce. */
+/** Lifetime of a nonce. */
 const nonceLife = seconds(60)
 const mostNonces = 10_000
 
@@ -47,7 +47,7 @@ interface Greeting {
 
 const unknown = (message: string, retry = false) => new Unauthorised({ message, retry })
 
-/** Enrolment and sessions of agents. */
+/** Enrols agents and manages their sessions. */
 export class AgentSessions extends Context.Service<
   AgentSessions,
   {
@@ -69,15 +69,18 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
-    /** Refuses an agent whose release is not given new Runs; its current Runs continue. */
+    /** Fails if the agent's release must not receive new Runs. Its current Runs continue. */
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
-    /** The session of a bearer token. */
+    /** The session that a bearer token belongs to. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** True if the agent has been neither revoked nor given new keys since the session began. */
+    /** Returns false if the agent has been revoked or given new keys since the session began. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
-    /** The agent's description of itself when it renews; written when it has changed, and otherwise twice a minute. */
+    /**
+     * Updates the facts that the agent reports when it renews its leases. Writes them if they have changed, otherwise twice a
+     * minute.
+     */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
-    /** The process of this session is exiting. Unless the agent has another process, it is no longer connected. */
+    /** Called when the process of this session exits. The agent is no longer connected, unless it has another process. */
     readonly leave: (session: AgentSession) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent-pool/AgentSessions") {
@@ -120,7 +123,8 @@ export class AgentSessions extends Context.Service<
         )
         if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
         const need = { tool: {}, isolation: pool.isolation ?? undefined }
-        // An agent without a tool may get a tool later; an agent without the required isolation must not execute the pool's Runs.
+        // A missing tool may be installed later. Missing isolation is an error, because the agent must not execute the pool's
+        // Runs.
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
@@ -186,7 +190,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that produced the signature, if it belongs to the agent: either the current key or the announced key. */
+      /** Verifies a signature with the agent's current or announced key. `rotated` is set if the announced key was used. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
@@ -195,7 +199,7 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
-      /** A key identifies exactly one agent. */
+      /** Fails if another agent already has this key. */
       const notOfAnother = Effect.fnUntraced(function* (agentId: AgentId, { sign }: AgentKeys) {
         const [other] = yield* Effect.orDie(
           AgentRow.some(sql, "id")`SELECT id FROM agents WHERE sign_key = ${sign} AND id <> ${agentId}`
@@ -204,7 +208,10 @@ export class AgentSessions extends Context.Service<
           return yield* new Rejected({ message: "These keys are enrolled already. Make new ones." })
       })
 
-      /** A draining process does not describe its agent while another process is accepting Runs. */
+      /**
+       * Returns true if another process of the agent is accepting Runs. A draining process then does not update the agent's
+       * facts.
+       */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false
         const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions
@@ -247,14 +254,14 @@ export class AgentSessions extends Context.Service<
         const provided = yield* marks.keyed(providedMarks)
         const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
         const isReplaced = yield* Effect.gen(function* () {
-          // Once an agent uses its new keys, every session that began with the old ones is revoked. A draining process then
-          // starts a new session.
+          // Using new keys revokes every session that began with the old keys. A draining process then starts a new session.
           yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
           const speaks = !(yield* isSpokenFor(agentId, facts.draining))
           const spoken = speaks ? { facts: FactsJson.write(facts) } : {}
-          // In the meantime another process of the agent may have changed the keys, or an operator may have revoked it.
+          // Compares the key again, because another process of the agent may have changed it, or an operator may have revoked the
+          // agent.
           const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
               WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
           if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)

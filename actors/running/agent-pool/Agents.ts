@@ -20,7 +20,8 @@ const statusOf = (
 }
 
 /**
- * An agent's latest description of itself, and its connection. An agent whose release receives no new Runs is shown as draining.
+ * The public projection of an agent, with its connection status. An agent whose release must not receive new Runs is shown as
+ * draining.
  */
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {
@@ -46,12 +47,12 @@ export const shownAgent = (presence: AgentPresence["Service"], release: string |
     } satisfies Agent
   })
 
-/** Agents as rows: lists, drains and revokes them. Enrolment and sessions belong to `AgentSessions`. */
+/** Lists, drains and revokes agents. For enrolment and sessions see `AgentSessions`. */
 export class Agents extends Context.Service<
   Agents,
   {
     readonly list: (pool?: string) => Effect.Effect<ReadonlyArray<Agent>>
-    /** Revokes its sessions at once. It keeps the Runs it is executing until their leases expire. */
+    /** Revokes the agent and its sessions immediately. The agent keeps its current Runs until their leases expire. */
     readonly revoke: (id: string) => Effect.Effect<void, ApiError>
     readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
   }

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentRow } from "./PoolRows.ts"
 
-/** The current agent of a session; `undefined` if the session has ended, through a revocation or new keys. */
+/** The agent of a session; `undefined` if a revocation or new keys have ended the session. */
 export const currentAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
   Effect.map(
     Effect.orDie(

@@ -2,22 +2,24 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 
-/** The time for which a Run is withheld from an agent that declined it. */
+/** A declined Run is not offered to the same agent again for this long. */
 const notOfferedFor = seconds(60)
 /**
- * The time for which no check is stopped to make room for the Run on that agent. Longer than the above; otherwise an agent that
- * always declines would cause a drift check to be stopped before each offer.
+ * No drift check is stopped for a declined Run on that agent for this long. Longer than `notOfferedFor`; otherwise an agent that
+ * always declines would cost a drift check before each offer.
  */
 const noRoomFor = seconds(600)
 
-/** The Runs that each agent has recently declined. Kept in memory: after a restart the server offers each Run once more. */
+/**
+ * Remembers the Runs that each agent recently declined. Kept in memory: after a restart, the server offers each Run once more.
+ */
 export class DeclinedRuns extends Context.Service<
   DeclinedRuns,
   {
     readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
-    /** True if a free place on the agent would help the Run. */
+    /** Returns true if a free place on this agent would help the Run. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/DeclinedRuns") {

@@ -5,8 +5,8 @@ import { rowShape } from "../../base/database/Table.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 
 /**
- * The time that an agent may execute an apply without contact to the server. By the agent's clock, its tool is dead before its
- * lease expires; the server waits a minute longer, plus one percent for clocks that run at different rates.
+ * Maximum time in seconds that an agent may execute an apply without contact to the server. The agent kills its tool before the
+ * lease expires by its own clock. The server adds a minute, and one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 
@@ -14,13 +14,13 @@ const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Determines the time that applies must wait after a restore. An agent may still be executing an apply that the backup does not
- * contain, and two tools must never work on one Capsule, even if the second tool runs in another pool or on the control plane.
+ * Computes how long applies must wait after a restore. An agent may still be executing an apply that the backup does not contain,
+ * and two tools must never work on one Capsule, whether the second runs in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
   {
-    /** `undefined` once that time has passed, or without a pool. */
+    /** The time until which applies must wait; `undefined` after it, or if no pool exists. */
     readonly end: Effect.Effect<string | undefined>
   }
 >()("svc/actors/running/agent-pool/EarlierLeases") {
@@ -31,16 +31,17 @@ export class EarlierLeases extends Context.Service<
       const begun = { at: yield* monotonicNow, millis: yield* Clock.currentTimeMillis }
 
       const end = Effect.gen(function* () {
-        // The pool of an apply that is missing from the backup is unknown, so it could be any pool, archived or not.
+        // The backup does not show which pool a missing apply ran in. Assume the longest lease of all pools, including archived
+        // ones.
         const [longest] = yield* Longest.rows(sql)`SELECT MAX(lease_seconds) AS lease FROM agent_pools`
         if (longest === undefined || longest.lease === null) return undefined
         const whole = applySeconds(longest.lease)
         const passed = (yield* monotonicNow) - begun.at
-        // However wrong the wall clock is, a process never waits longer than this.
+        // Limits the wait even if the wall clock is wrong.
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined
-        // The wall clock only determines how much of the wait had already passed when the process started.
+        // The wall clock is only used to subtract the time that had passed before this process started.
         const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
         return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
       }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))

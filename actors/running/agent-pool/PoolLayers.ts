@@ -12,7 +12,7 @@ import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 import { WorkspacePools } from "./WorkspacePools.ts"
 
-/** The part of pools and agents that the queue needs. */
+/** Layers of the pool services that the queue needs. */
 export const pools = Layer.mergeAll(PoolObstacles.layer, WorkspacePools.layer, SilentAgents.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer)),

@@ -18,7 +18,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
-/** The obstacle that keeps a Run from starting in its pool, as fields of its place in the queue. */
+/** The reason why a Run cannot start in its pool yet, as fields of its queue position. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string
@@ -49,14 +49,16 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** The obstacles that keep a queued Run from starting now, regardless of turns. */
+/** Computes why a queued Run cannot start in its pool now. Ignores the order of the queue. */
 export class PoolObstacles extends Context.Service<
   PoolObstacles,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
-    /** The connected agents that could execute the Run and have not recently declined it, regardless of free places. */
+    /**
+     * The connected agents that could execute the Run and have not recently declined it, whether or not they have a free place.
+     */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
-    /** The total number of places in a pool while its last free place is reserved for people's requests. */
+    /** The total number of places in a pool, if its last free place is reserved for Runs that people request. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
 >()("svc/actors/running/agent-pool/PoolObstacles") {

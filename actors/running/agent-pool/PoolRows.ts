@@ -11,9 +11,9 @@ import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
 export const PoolRow = table("agent_pools", {
   name: PoolName,
-  /** The lowest isolation level at which an agent may execute Runs of the pool. */
+  /** The lowest isolation level for Runs of the pool. */
   isolation: Schema.NullOr(IsolationFloor),
-  /** The time that an agent may be silent during an apply. */
+  /** How long an agent may be silent during an apply. */
   lease_seconds: Schema.Int,
   created_at: Timestamp,
   archived_at: Schema.NullOr(Timestamp)
@@ -55,7 +55,7 @@ export const AgentRow = table("agents", {
   name: Schema.String,
   sign_key: Schema.String,
   seal_key: Schema.String,
-  /** Public keys that the agent will use from its next session on. */
+  /** Public keys that the agent will use in its next session. */
   next_keys: Schema.NullOr(KeysJson),
   facts: FactsJson,
   enrolment_token_id: EnrolmentTokenId,
@@ -66,12 +66,12 @@ export const AgentRow = table("agents", {
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
 
-/** An agent with the number of Runs it is executing; `runsOfAgent` is that column, for the alias `a`. */
+/** An agent with the number of Runs it is executing. `runsOfAgent` is the SQL for that column; its table alias is `a`. */
 export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
-/** Keyed, so that somebody who has only the database cannot test guessed values. */
+/** Keyed digests, so that a stolen database does not help to guess the values. */
 export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
 
 export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
@@ -80,14 +80,14 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** True if its process accepts no new Runs, so that another process may start a session in parallel. */
+  /** Set if the process accepts no new Runs. Another process may then open a session too. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp
 })
 export type AgentSessionRow = RowOf<typeof AgentSessionRow.columns>
 
-/** The server's own keys; the private ones are sealed. */
+/** The server's keys. The private keys are sealed. */
 export const ServerKeyRow = table("agent_server_keys", {
   id: Schema.String,
   sign_key: Schema.String,

@@ -19,7 +19,7 @@ const ProvidedHandle = rowShape({ pool: PoolName, name: ProvidedName, handle: Sc
 const FoundWorkspace = rowShape({ id: WorkspaceId })
 const Counted = rowShape({ count: Schema.Int })
 
-/** The settings of a pool that an operator may change. */
+/** Pool settings that an operator can change. */
 export interface PoolSettings {
   readonly isolation?: typeof IsolationFloor.Type | undefined
   readonly leaseSeconds?: number | undefined
@@ -29,31 +29,31 @@ const named = Schema.decodeUnknownEffect(PoolName)
 const providedName = Schema.decodeUnknownEffect(ProvidedName)
 
 /**
- * Pools of agents, the Workspaces that may use them, and the tokens with which agents enrol. Every method works in the caller's
+ * Manages pools of agents, the Workspaces that may use them, and their enrolment tokens. Every method works in the caller's
  * transaction.
  */
 export class Pools extends Context.Service<
   Pools,
   {
-    /** True if any pool exists; without a pool the server has no agent routes. */
+    /** True if any pool exists. Without a pool, the server offers no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
     readonly create: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
     readonly set: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
-    /** Refused while an agent is enrolled in the pool or a Run is waiting for it. The name may be reused. */
+    /** Fails while an agent is enrolled in the pool or a Run waits for it. The name can be reused. */
     readonly remove: (name: string) => Effect.Effect<void, ApiError>
-    /** `workspace`: id or handle. */
+    /** Allows a Workspace to use the pool. `workspace` is an id or a handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /**
-     * Lets Connections of a Workspace use what the pool's agents provide under this name: any module of the Workspace can then
-     * read it.
+     * Allows Connections of a Workspace to use the agents' credentials of this name. Any module in that Workspace can then read
+     * them.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Withdraws the permission: from then on, Runs whose Connection uses it are refused. */
+    /** Withdraws the permission. Runs whose Connection uses the credentials are refused from then on. */
     readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** A token is shown once; only its digest is stored. */
+    /** Creates an enrolment token. The token is returned only once; the database stores its digest. */
     readonly token: (
       name: string,
       limits: { readonly uses: number; readonly lifetime: Duration.Duration }
@@ -179,7 +179,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // After a new assignment, credentials have to be provided again.
+        // A later assignment does not restore these permissions.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

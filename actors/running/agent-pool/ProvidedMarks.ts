@@ -16,7 +16,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** Marks in stored form: without the keys, a stolen database does not help in guessing values. */
+/** Converts marks to stored form. They are keyed, so that a stolen database does not help to guess the values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -28,16 +28,16 @@ export const keyedMarks = (
 const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
   `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
 
-/** Determines the credentials of a pool's agents, and voids plans whose credentials have been replaced. */
+/** Tracks the credentials of a pool's agents, and voids plans whose credentials have been replaced. */
 export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** Stores all of the agent's current marks, keyed; in the caller's transaction. Returns whether anything changed. */
+    /** Replaces the agent's stored marks, in the caller's transaction. Returns true if anything changed. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
     /**
-     * Stores the marks of the credentials that the agent used for a plan, which may be newer than its last report; ignored if the
-     * agent has reported since it took the plan.
+     * Stores the marks of the credentials that the agent used for a plan, which may be newer than its last report. Ignored if the
+     * agent has reported since it claimed the plan.
      */
     readonly used: (
       agentId: AgentId,
@@ -45,8 +45,8 @@ export class ProvidedMarks extends Context.Service<
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
     /**
-     * Voids every unapplied plan whose credentials are no longer held by any agent of its pool, except where an agent may still
-     * come back with them.
+     * Voids every unapplied plan whose credentials no agent of its pool has any more. Keeps a plan if an agent that has them may
+     * still return.
      */
     readonly voidReplaced: Effect.Effect<void>
   }

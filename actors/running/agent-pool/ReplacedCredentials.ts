@@ -2,36 +2,36 @@ import type { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 
 /**
- * An agent's last report about its own credentials. A name without a mark comes from an agent of an earlier release, which does
- * not identify its values.
+ * The credentials that an agent last reported. A name without a mark comes from an agent of an earlier release, which does not
+ * fingerprint its values.
  */
 export interface AgentCredentials {
   readonly agentId: string
   readonly names: ReadonlyArray<ProvidedName>
   readonly marks: ReadonlyArray<ProvidedMark>
-  /** True if it may never come back. */
+  /** True if the agent may never return. */
   readonly isSilent?: boolean | undefined
 }
 
 const markOf = ({ marks }: Pick<AgentCredentials, "marks">, name: ProvidedName): string | undefined =>
   marks.find((one) => one.name === name)?.mark
 
-/** True if the agent may have exactly the credentials of a plan. */
+/** Returns true if the agent may have exactly the credentials of a plan. */
 const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean => {
   const own = markOf(agent, name)
   return own === undefined ? agent.names.includes(name) : own === mark
 }
 
 /**
- * True if a plan may wait for the agent's credential of that name. It may not if the agent may never come back and another agent
- * reports credentials of that name.
+ * Returns true if a plan may wait for the agent's credential of this name. A silent agent does not count if another agent reports
+ * a credential of that name.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * The replaced credentials of a plan: an agent of the pool has different credentials under the name, and no agent can still have
- * the originals. A name that no agent currently has proves nothing.
+ * The credentials of a plan that have been replaced: another agent reports different values under the name, and no agent can
+ * still have the original ones. If no agent reports the name, nothing is known.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,
@@ -46,8 +46,8 @@ export const replacedOf = (
     .map(({ name }) => name)
 
 /**
- * The agents that may apply a plan, according to its credentials. `undefined` if there are none: any agent then accepts the
- * apply, which fails with the reason.
+ * The agents whose credentials allow them to apply a plan. `undefined` if there are none: any agent may then take the apply,
+ * which fails with the reason.
  */
 export const holdersOf = (
   planned: ReadonlyArray<ProvidedMark>,

@@ -7,8 +7,8 @@ import type { AgentId } from "../../../schema/records/Ids.ts"
 import { AgentRow } from "./PoolRows.ts"
 
 /**
- * Agents from a restored backup. They are revoked until they are confirmed, so they receive nothing; unlike an agent that an
- * operator revoked, they have to wait, and keep their data.
+ * Reviews agents after a restore. They are revoked until they are confirmed, so they receive nothing. Unlike agents revoked by an
+ * operator, they are told to wait and keep their data.
  */
 export const restoredAgents = Effect.map(
   SqlClient.SqlClient,
@@ -28,23 +28,23 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // It was silent only because the server accepted none of its messages, so its silence starts anew.
+    // The agent was silent because the server rejected its messages, so the silence starts again from now.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),
-    // It is already revoked.
+    // The agent is already revoked.
     remove: () => Effect.void
   })
 )
 
-/** True if an agent is waiting for the operator's review. */
+/** Returns true if the agent waits for the operator's review. */
 export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentId) {
   const found = yield* sql`SELECT 1 AS one FROM restore_review WHERE record_id = ${id} AND decision IS NULL`
   return found.length > 0
 }, Effect.orDie)
 
 /**
- * Revokes every enrolment token, in the caller's transaction, because a token that was used up after the backup would be valid
+ * Revokes every enrolment token, in the caller's transaction. Otherwise tokens that were used after the backup would be valid
  * again.
  */
 export const endEnrolmentTokens = Effect.gen(function* () {

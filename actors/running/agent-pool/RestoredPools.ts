@@ -18,7 +18,7 @@ const poolOf = Schema.decodeUnknownSync(PoolName)
 const nameOf = Schema.decodeUnknownSync(ProvidedName)
 const workspaceOf = Schema.decodeUnknownSync(WorkspaceId)
 
-/** `POOL/WORKSPACE`; the names have no slash. */
+/** An id of the form `POOL/WORKSPACE`. Neither name contains a slash. */
 const assignmentOf = (id: string) => {
   const [pool, workspace] = id.split("/")
   return { pool: poolOf(pool), workspace_id: workspaceOf(workspace) }
@@ -31,8 +31,8 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * Rows without their own status are suspended by deletion: the review keeps the key and the time of writing, and a confirmation
- * writes the row again.
+ * These rows have no status, so the review suspends them by deleting them. It keeps their key and time, and writes the row again
+ * when it is confirmed.
  */
 const waiting = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -53,7 +53,7 @@ const waiting = Effect.fnUntraced(function* (
   )
 }, Effect.orDie)
 
-/** The Workspaces that may use a pool. */
+/** Reviews which Workspaces may use a pool. */
 export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
   const end = (id: string) => {
     const { pool, workspace_id } = assignmentOf(id)
@@ -95,7 +95,10 @@ export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): Restor
   }
 })
 
-/** The Workspaces that may use the credentials of a pool's agents; without an assignment to the pool this has no effect. */
+/**
+ * Reviews which Workspaces may use the credentials of a pool's agents. Without an assignment to the pool, such a permission has
+ * no effect.
+ */
 export const restoredProvisions = Effect.map(
   SqlClient.SqlClient,
   (sql): RestoredRecords => ({

@@ -13,15 +13,15 @@ const PrivateKeys = Schema.fromJsonString(Schema.Struct({ sign: PrivateKey, seal
 const encodeKeys = Schema.encodeSync(PrivateKeys)
 const decodeKeys = Schema.decodeUnknownEffect(PrivateKeys)
 
-/** The server's name in sealed messages, and its keys. */
+/** The server's keys, and its name in sealed messages. */
 export interface OwnKeys {
   readonly installationId: string
   readonly keys: AgentKeys
-  /** Opens what agents sealed for the server. */
+  /** Decrypts data that agents have sealed for the server. */
   readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
-  /** Signs with Ed25519 and returns the signature in base64url. */
+  /** Signs with Ed25519. Returns the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>
-  /** A key for one purpose; it does not change as long as the server keeps its keys. */
+  /** Derives a key for one purpose. The result depends only on the server's keys. */
   readonly derived: (use: string) => Uint8Array
 }
 
@@ -47,10 +47,10 @@ const generated = (): typeof PrivateKeys.Type => {
 const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>) =>
   Effect.promise(() => crypto.subtle.importKey("jwk", { kty: "OKP", ...jwk }, { name }, false, [...uses]))
 
-/** The receiving agent's key. */
+/** Imports the receiving agent's key. */
 export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJwk({ crv: "X25519", x }, "X25519", [])
 
-/** The server's keys for agents: created when the first agent enrols, sealed in the database. */
+/** The server's keys for agents. Created when the first agent enrols, and sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
   "svc/actors/running/agent-pool/ServerKeys"
 ) {

@@ -12,32 +12,33 @@ import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** Number of agents removed in one transaction. */
+/** Maximum number of agents removed in one transaction. */
 const mostAtOnce = 200
 
 /**
- * The interval of the search for silent agents. At the first search, the service has been running for this long, so every live
- * agent has contacted it again.
+ * Interval between searches for silent agents. The first search runs after this interval, so every live agent has contacted the
+ * new process by then.
  */
 const lookEvery = seconds(3600)
 
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
 
-/** For the alias `a`: the agent was enrolled with a token meant for several agents, or is labelled as ephemeral. */
+/** SQL condition on `agents a`: the agent used a token for several agents, or is labelled as ephemeral. */
 const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
 
 /**
- * Removes ephemeral agents, such as those of an autoscaling group, once they have been silent for a long time and owe nothing.
+ * Removes ephemeral agents, such as those of an autoscaling group, after a long silence if svc no longer needs anything from
+ * them.
  */
 export class SilentAgents extends Context.Service<
   SilentAgents,
   {
     /**
-     * Revokes some of the agents that have been silent for the period, and removes the rows of agents revoked earlier. Runs
-     * hourly, first an hour after the service started, because agents could not contact it while it was down.
+     * Revokes agents that have been silent for the configured period, and removes the rows of agents revoked earlier. Runs
+     * hourly; the first run is an hour after startup, because agents could not contact the server while it was down.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -55,10 +56,7 @@ export class SilentAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /**
-       * The agent may return with the state of an apply, however late. The wait is shorter for an apply that may never have
-       * started.
-       */
+      /** The agent may still return with the state of an apply. svc waits less long if the apply may never have started. */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
@@ -71,7 +69,7 @@ export class SilentAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
-          // The stored contact time is older than the session.
+          // The stored contact time may be older than the session.
           if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
@@ -87,8 +85,8 @@ export class SilentAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * A revoked agent without references is not needed, ephemeral or not. While another agent of the token exists, its rows
-       * prove that the token was meant for several agents.
+       * Removes revoked agents without references, whether or not they are ephemeral. While another agent of the same token
+       * exists, their rows prove that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

@@ -19,10 +19,12 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-/** The kinds of blob that agents upload; agents fetch snapshots but never upload them. */
+/** The kinds of blobs that agents upload. Agents only download snapshots. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** A blob from an agent is refused because it is too large, does not match its digest, or is missing. */
+/**
+ * A blob from an agent was refused: it is too large, does not match its digest, is missing or damaged, or could not be stored.
+ */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
   message: Schema.String
@@ -35,12 +37,12 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
-  // Includes the state of an apply left behind by an earlier process.
+  // May include a state that an earlier process of the apply left behind.
   outcome: 1024 * mebibyte,
   left_over: 1024 * mebibyte
 }
 
-/** The size to which each kind may unpack. A state inside JSON is a third longer; a build is not packed. */
+/** Maximum unpacked size of each kind. A state inside JSON is a third larger; builds are not packed. */
 const mostUnpacked: Readonly<Record<Kind, number>> = {
   build: mostBytes.build,
   state: 512 * mebibyte,
@@ -49,17 +51,17 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
   left_over: 704 * mebibyte
 }
 
-/** Number of files of a kind kept per claim: an earlier state is kept until a newer state is complete. */
+/** Number of blobs of one kind to keep per claim. A previous state is kept until the next one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
-/** The sealed bytes of a blob that is in memory rather than in a file. */
+/** A sealed blob in memory instead of in a file. */
 export interface BlobInMemory {
   readonly bytes: Uint8Array
-  /** Refused if it unpacks to more than this. */
+  /** Refuses the blob if it is larger than this when unpacked. */
   readonly mostUnpackedBytes?: number
 }
 
-/** A part of a blob: `from` is the offset of its first byte. */
+/** A part of a blob. `from` is the offset of its first byte. */
 export interface BlobPart<E> {
   readonly from: number
   readonly total: number
@@ -69,8 +71,8 @@ export interface BlobPart<E> {
 const stored = (storedBytes: number, complete: boolean): StoredBytes => ({ storedBytes, complete })
 
 /**
- * Sealed blobs that agents upload, stored as files below the data folder until their Run is settled. A blob arrives in
- * parts; each part is on disk before it is acknowledged.
+ * Stores the sealed blobs that agents upload, in files below the data folder, until their Run is settled. Blobs arrive in parts,
+ * and each part is on disk before it is acknowledged.
  */
 export class AgentBlobs extends Context.Service<
   AgentBlobs,
@@ -82,7 +84,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Returns true if a complete blob can be opened to its end. None of it is kept in memory. */
+    /** Checks that a complete blob can be decrypted to its end, without keeping it in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -90,7 +92,7 @@ export class AgentBlobs extends Context.Service<
       digest: string,
       inMemory?: BlobInMemory
     ) => Effect.Effect<void, BlobRefused>
-    /** Opens a complete blob that this agent sealed for the server. */
+    /** Decrypts a complete blob that this agent sealed for the server. */
     readonly open: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -100,7 +102,7 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
     readonly remove: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<void>
     readonly removeAll: (claim: Claim) => Effect.Effect<void>
-    /** Opens a complete blob into a file, without passing it through memory. */
+    /** Decrypts a complete blob into a file, without loading it into memory. */
     readonly openInto: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -109,9 +111,9 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** The claims that have files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** The time of the last data for the claim, in milliseconds; 0 for never. */
+    /** The time in milliseconds at which the last part of the claim arrived; 0 if none did. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
-    /** Removes the files of every claim outside `kept`. */
+    /** Removes the files of all claims except `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent/AgentBlobs") {
@@ -123,7 +125,7 @@ export class AgentBlobs extends Context.Service<
       const { runsFolder } = yield* RunSettings
       const server = yield* ServerKeys
       const root = path.join(path.dirname(runsFolder), "agent-blobs")
-      // A file's lock is kept as long as an upload holds it or waits for it.
+      // One lock per file, kept while an upload holds it or waits for it.
       const writing = yield* RcMap.make({ lookup: (_file: string) => Semaphore.make(1) })
 
       const nameOf = ({ fence, runId }: Claim) => `${runId}-${fence}`
@@ -131,7 +133,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** The part of the blob that has arrived so far. */
+      /** The file for a blob that has not arrived completely. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })
@@ -159,7 +161,7 @@ export class AgentBlobs extends Context.Service<
         return `sha256:${hash.digest("hex")}`
       })
 
-      /** Appends what is missing; nothing is acknowledged before it has been flushed. */
+      /** Appends the bytes that the file does not have yet. Flushes them to disk before the part is acknowledged. */
       const append = Effect.fnUntraced(function* <E>(file: string, has: number, { bytes, from, total }: BlobPart<E>) {
         const handle = yield* onDisk(files.open(file, { flag: "a", mode: 0o600 }))
         let skip = has - from
@@ -175,7 +177,7 @@ export class AgentBlobs extends Context.Service<
         return size
       }, Effect.scoped)
 
-      /** The oldest files of a kind are removed before a new one is added. */
+      /** Removes the oldest blobs of a kind, to make room for a new one. */
       const makeRoom = Effect.fnUntraced(function* (claim: Claim, kind: Kind, file: string) {
         const names = yield* onDisk(files.readDirectory(folderOf(claim)))
         const others = names
@@ -255,7 +257,7 @@ export class AgentBlobs extends Context.Service<
         )
       })
 
-      /** The size to which a blob may unpack. */
+      /** Maximum unpacked size of this blob. */
       const mostOf = (claim: Claim, kind: Kind, digest: string, inMemory: BlobInMemory | undefined) =>
         Effect.map(
           inMemory === undefined ? sizeOf(fileOf(claim, kind, digest)) : Effect.succeed(inMemory.bytes.length),

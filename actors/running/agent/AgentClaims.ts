@@ -15,7 +15,7 @@ import { AgentRunRow } from "./AgentRunRow.ts"
 type Claim = typeof RunClaim.Type
 type ChangedColumn = "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at" | "unanswered_since"
 
-/** A Run that an agent holds, with its claim. */
+/** A Run that an agent holds, and the agent's claim. */
 export interface HeldClaim {
   readonly claim: AgentRunRow
   readonly run: RunRow
@@ -26,27 +26,27 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/** The response to an agent whose tool must not start. Every release of the agent understands this error and starts nothing. */
+/** The error for an agent that must not start the tool. Agents of every release understand it. */
 export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
 
-/** The claim under which an agent writes: it ends with the Run, or when the Run is claimed again. */
+/** Maps a lost hold to `Gone`: the claim has ended, because its Run has ended or been claimed again. */
 export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
   Effect.mapError(effect, () => gone)
 
 /**
- * The Runs that agents hold. Every message is compared with the rows, so an old fence, another agent or a false report matches
- * nothing.
+ * Checks each agent message against the claims in the database. A message with an old fence, from another agent or with false
+ * contents matches no claim.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,
   {
-    /** The claim, whether or not it is still in effect. */
+    /** The claim, even if it has ended. */
     readonly find: (session: AgentSession, claim: Claim) => Effect.Effect<Option.Option<AgentRunRow>>
-    /** The Run that the agent holds under this fence and has accepted. Renews its lease. */
+    /** The Run that the agent has accepted under this fence. Renews its lease. */
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
-    /** The claims of the agent that are still in effect. */
+    /** The agent's claims that have not ended. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** The order for the agent about a Run that it has reported. */
+    /** The instruction for the agent about a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
     readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
@@ -71,7 +71,7 @@ export class AgentClaims extends Context.Service<
         return run
       })
 
-      /** The agent has reported again, so the mark for readers is removed. */
+      /** Clears the unreachable mark, because the agent has reported again. */
       const renew = Effect.fnUntraced(function* (hold: RunHold) {
         const lease = yield* leases.heard(hold)
         if (lease?.isUnreachable !== true) return
@@ -107,12 +107,12 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // A restored backup does not contain the claim; only the agent has the changes of its apply.
+        // A restored backup does not contain the claim. Only the agent has a record of what its apply changed.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
         if (run !== undefined) {
-          // An offer is not renewed: its acceptance may be in transit, or lost.
+          // Offers are not renewed: the acceptance may still be in transit, or lost.
           if (row.accepted_at !== null) yield* renew(hold)
           return {
             runId,
@@ -123,8 +123,8 @@ export class AgentClaims extends Context.Service<
             cancel: run.cancel_requested_at !== null
           }
         }
-        // Only an apply changes anything, and only an apply without a result has yet to report its changes. Only its agent can
-        // tell if its tool was started.
+        // Only an apply without a result can have changes that the agent has not reported. Only the agent can tell whether its
+        // tool started.
         const owes = row.kind === "apply" && row.result === null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })

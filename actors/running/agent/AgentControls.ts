@@ -20,23 +20,26 @@ import { measurePhases } from "./AgentPhases.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
-/** Services of the control plane for the steps before and after an agent's execution, instead of a run folder and a tool. */
+/** Run controls for the control plane's steps before and after an agent executes a Run. They have no run folder and no tool. */
 export class AgentControls extends Context.Service<
   AgentControls,
   {
-    /** Used for the preparation, which reports nothing. */
+    /** For the preparation, which reports nothing. */
     readonly quiet: (run: RunRow) => RunControl
-    /** For the settlement: its lines follow the agent's and complete the log. */
+    /** For the settlement, which appends its lines to the agent's log and completes it. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** Logs this one line for a Run that no agent received. */
+    /** Logs a single line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
-    /** Ends a Run with a stop request before its tool was started, in the caller's transaction. `false` without a stop request. */
+    /**
+     * Ends a Run whose stop was requested before its tool started, in the caller's transaction. Returns `false` if no stop was
+     * requested.
+     */
     readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
-    /** Closes the log of a hold, after its last batch, and counts the Run if it finished under that hold. */
+    /** Closes the log of a hold after its last batch. Counts the Run in the metrics if it finished under this hold. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or stops it if somebody requested that. Fails if its tool may have been started, which is
-     * checked in the same transaction.
+     * Returns a Run to the queue, or stops it if a stop was requested. Fails if its tool may have started, which is checked in
+     * the same transaction.
      */
     readonly requeue: (
       hold: RunHold,
@@ -44,12 +47,13 @@ export class AgentControls extends Context.Service<
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Nothing has been changed: the Run is executed again under a new fence, or stopped if this was the second time or somebody
-     * requested a stop.
+     * Executes a Run that changed nothing again, under a new fence. Stops it instead if a stop was requested, and fails it after
+     * the second attempt.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /**
-     * Finishes a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction.
+     * Fails a Run that changed nothing. Fails itself if the Run's tool may have started, which is checked in the same
+     * transaction.
      */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
@@ -69,7 +73,7 @@ export class AgentControls extends Context.Service<
       const control = (sink: RunSink): RunControl => ({
         sink,
         cancelRequested: Effect.never,
-        // An agent's Run has no folder on this machine.
+        // This machine has no folder for an agent's Run.
         runFolder: "",
         record: (end) => end
       })
@@ -102,7 +106,7 @@ export class AgentControls extends Context.Service<
         const run = yield* ledger.held(hold)
         if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
         if (run.cancel_requested_at === null) return false
-        // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+        // The plan counts as used even if its apply never started, so its sealed file is no longer needed.
         if (run.plan_run_id !== null) yield* plans.drop(run.plan_run_id)
         yield* cancelRun(ending, run)
         yield* scheduleAgain(capsules, run)

@@ -20,17 +20,14 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
-/**
- * Maximum number of different submissions for one Run. An agent makes one submission, and another if it could not read the
- * response.
- */
+/** Maximum number of different submissions for one Run. An agent makes one, and repeats it if it could not read the response. */
 export const mostHandIns = 8
 
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * True if the tool certainly did some work: the agent sent a state from it, or reported that it had started. After that, nobody
- * may claim that it did nothing.
+ * Returns true if the tool is known to have done some work: the agent sent a state or reported that the tool started. A later
+ * claim that nothing happened is then refused.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null
@@ -47,12 +44,12 @@ const saysNothing = ({ completed, possiblyCreated, rejectedState, started, state
   state === undefined &&
   rejectedState === undefined
 
-/** The state in which settling the Run left its Capsule. */
+/** The Capsule's state after the Run was settled. */
 const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })
 
 /**
- * Accepts what an agent kept from an apply that was settled without it: the state becomes a left-over state, listed and adopted
- * like any other; the journal shows what the apply had started.
+ * Accepts the evidence that an agent kept about an apply that was settled without it. The state becomes a left-over state that a
+ * person can adopt; the journal shows what the apply had started.
  */
 export class AgentEvidence extends Context.Service<
   AgentEvidence,

@@ -7,18 +7,18 @@ import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 
-/** The pause between two passes over the folders. */
+/** Time between two passes over the folders. */
 const cooldown = Duration.toMillis("1 hour")
 
 /**
- * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept while more of them
+ * An agent may submit its files late, and a slow connection may need hours for one file. Parts are kept while more of them
  * arrive.
  */
 const underWay = Duration.toMillis("1 day")
 
 /**
- * Removes the files that agents sent for abandoned applies, once their retention period has expired. They are evidence: a
- * left-over state created from them is kept separately.
+ * Removes files that agents sent for abandoned applies, after their retention period. They are evidence; a left-over state
+ * created from them is stored separately.
  */
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,
@@ -41,7 +41,7 @@ export class AgentFileRemoval extends Context.Service<
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
           )
-          // The Run of an unknown claim was removed when its own retention period ended.
+          // If the claim is unknown, its Run has already been removed by retention.
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }

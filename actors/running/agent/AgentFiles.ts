@@ -20,13 +20,13 @@ import { blobUse, digestOf, toAgent } from "./JobSecrets.ts"
 type Claim = typeof RunClaim.Type
 type Kind = typeof BlobKind.Type
 
-/** A response that can be resumed from any byte. */
+/** A response that can resume from any byte. */
 export interface SentFile {
   readonly totalBytes: number
   readonly bytes: (from: number) => Stream.Stream<Uint8Array>
 }
 
-/** Skips the first bytes. */
+/** Skips the first `from` bytes of a stream. */
 const after = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, from: number) =>
   from === 0
     ? bytes
@@ -51,8 +51,8 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   )
 
 /**
- * The files that an agent's job names by digest: only for the Run that the agent holds, and, except for the snapshot, sealed for
- * that Run.
+ * Sends agents the files of their jobs. An agent can fetch only files of a Run that it holds. All files except the snapshot are
+ * sealed for that Run.
  */
 export class AgentFiles extends Context.Service<
   AgentFiles,
@@ -104,7 +104,7 @@ export class AgentFiles extends Context.Service<
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
         const dataKey = derived(blobUse(purpose, digest, contentDigest))
-        // The header is different every time, but its length is always the same.
+        // The header differs each time, but always has the same length.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
           totalBytes: header.length + 1 + sealedBodyBytes(size),

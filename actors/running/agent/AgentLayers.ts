@@ -15,7 +15,7 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
 
-/** The services that agents use, and the handling of their reports. */
+/** Layers of the services that agents use, and of those that process agents' reports. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(
@@ -33,7 +33,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Renews the leases of the Runs that agents hold, settles what the agents sent earlier, and then watches the leases. */
+/** Renews the leases of Runs that agents hold, settles results that arrived earlier, and then monitors the leases. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

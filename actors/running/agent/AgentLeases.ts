@@ -3,23 +3,23 @@ import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { monotonicNow } from "../../base/MonotonicNow.ts"
 
-/** An agent's authority over a Run, and the time of its last contact. */
+/** An agent's lease on a Run, and the time of the agent's last contact. */
 export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly agentId: string
   readonly kind: "plan" | "apply" | "drift_check"
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
-  /** Granted at server startup: `heardAt` is that time, and the agent has not contacted the server since. */
+  /** True for a lease granted at startup whose agent has not contacted the server since. `heardAt` is then the startup time. */
   readonly isResumed: boolean
   readonly heardAt: bigint
-  /** Serial number of the newest state that the agent has reported. */
+  /** Serial of the newest state that the agent has reported. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of the Runs that agents hold, measured by a monotonic clock from each agent's last contact. Kept in memory: on
- * startup, a server renews every lease in full, since agents could not reach it before.
+ * The leases of Runs that agents hold. Leases run from the agent's last contact, by a monotonic clock. Kept in memory: a starting
+ * server renews every lease in full, because agents could not reach it before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -28,17 +28,17 @@ export class AgentLeases extends Context.Service<
       lease: Omit<Lease, "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
       isResumed?: boolean
     ) => Effect.Effect<void>
-    /** The current lease of this claim. */
+    /** The claim's current lease. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
-    /** Renews the lease; returns the previous one. */
+    /** Renews the lease and returns the previous one. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
-    /** The agent holds a state with this serial. */
+    /** Records that the agent has a state with this serial. */
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
-    /** Runs decisions one at a time, such as giving up a Run and accepting its result. */
+    /** Serialises decisions about leases, such as giving up a Run and accepting its result. */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/running/agent/AgentLeases") {

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** A person released the agent's Run before its lease expired. */
+/** Used when a person releases the Run before the lease of its agent expires. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -37,7 +37,7 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** The second agent was lost too, and a Run that changes nothing may have started its tool. */
+/** Used when a second agent was lost too. Even a Run that changes nothing is not tried a third time. */
 const lostAgain = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`
@@ -47,20 +47,22 @@ const silent = (agentId: string) => `The agent ${agentId} was not heard of for a
 const died = (agentId: string) => `The agent ${agentId} ended while it worked on the Run.`
 const takenAway = (agentId: string) => `The Run was released from the agent ${agentId}.`
 
-/** Watches the leases of agents: reports which agents are silent, and settles the Runs of those that remain silent. */
+/** Monitors the leases of agents: marks silent agents as unreachable, and settles the Runs of agents that remain silent. */
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
-    /** One pass over all leases. */
+    /** Checks all leases once. */
     readonly look: Effect.Effect<void>
     /** Gives every claim from an earlier process a full new lease. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
-    /** The agent's process for a plan or drift check has died: nothing has been changed, so the Run starts over immediately. */
+    /**
+     * Called when the agent's process for a plan or drift check has died. The Run changed nothing, so it is requeued immediately.
+     */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
-     * Settles an agent's Run now, as if its lease had expired. `false` if no agent holds it. `permitted` receives the lease
-     * before anything is done, and may refuse.
+     * Settles an agent's Run as if its lease had expired. Returns `false` if no agent holds the Run. `permitted` is called with
+     * the lease first, and may fail to prevent it.
      */
     readonly release: <E = never>(
       runId: RunRow["id"],
@@ -83,7 +85,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** An agent's files of an apply are kept, because the Run was not settled from them. */
+      /** Keeps the files of an apply, because the Run was settled without them. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
@@ -134,13 +136,13 @@ export class AgentMonitor extends Context.Service<
       })
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
-        // The agent has contacted the server since that check, so a result may have arrived in the meantime.
+        // The agent has contacted the server since the check above, so a result may have arrived.
         const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return
         const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
-        // The Run is being settled.
+        // The Run is already being settled.
         if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* over(hold, current.kind)
@@ -168,7 +170,7 @@ export class AgentMonitor extends Context.Service<
         isAccepted: row.accepted_at !== null
       })
 
-      /** A claim without a lease would never be given up; its preparation was interrupted. */
+      /** Without a lease, a claim whose preparation was interrupted would never be given up. */
       const adopt = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
@@ -182,8 +184,7 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // A claim from an earlier process received its lease at startup; other claims are created only by agents that are
-        // connected to this process.
+        // Claims of an earlier process got their leases at startup. New claims exist only if an agent has contacted this process.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
@@ -253,10 +254,10 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // The agent has already been reported unreachable, and remains so until its next contact.
+          // The agent was already marked as unreachable, and remains so until its next contact.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // The files of an apply are removed only after its Run has been settled from them.
+        // The files of an apply are kept until its Run has been settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

@@ -30,7 +30,7 @@ import { sealFor } from "../../../runner/agent/SealedMessage.ts"
 import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { carriedFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
 
-/** A job that is waiting for its agent. Large states and plan files are not kept in memory meanwhile; only their digests are. */
+/** A job that waits for its agent. Large states and plan files are not kept in memory; the job contains their digests. */
 interface OfferedJob {
   readonly text: Redacted.Redacted
   readonly blobs: ReturnType<typeof blobsOf>
@@ -45,7 +45,7 @@ const offeredJob = Effect.fnUntraced(function* (prepared: PreparedJob): Effect.f
   }
 })
 
-/** The offer of a job: sealed for the requesting agent, and signed. */
+/** Seals a job for the requesting agent and signs it. */
 const sealedOffer = Effect.fnUntraced(function* (
   { installationId, sign }: OwnKeys,
   { agent, facts }: AgentSession,
@@ -70,13 +70,13 @@ const sealedOffer = Effect.fnUntraced(function* (
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 
-/** The time that an agent waits for an offer before its next request. */
+/** Maximum time that a request for an offer is held open. */
 const pollSeconds = 25
-/** A plan or drift check is abandoned after this time; an apply has its pool's lease. */
+/** A silent agent loses a plan or drift check after this time. Applies use the lease of their pool. */
 export const shortLeaseSeconds = 60
 /**
- * An agent may hold Runs without a result up to this multiple of its number of places, however many places it reports as free:
- * results may be in transit.
+ * Maximum number of Runs without a result per agent, as a multiple of its places. The agent's own report of free places is not
+ * trusted, because results may be in transit.
  */
 const mostOfPlaces = 2
 const isUnfinishedOf =
@@ -84,14 +84,14 @@ const isUnfinishedOf =
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** A job waits here with its secrets, from its preparation until it is accepted. */
+/** A prepared job with its secrets, until the agent accepts it. */
 interface Waiting {
   readonly row: AgentRunRow
   readonly prepared: Deferred.Deferred<Option.Option<OfferedJob>>
 }
 
 /**
- * Gives a pool's Runs to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the requesting
+ * Offers a pool's Runs to its agents. Each Run is claimed in turn, prepared like a local Run, and sealed for the requesting
  * agent.
  */
 export class AgentOffers extends Context.Service<
@@ -104,9 +104,9 @@ export class AgentOffers extends Context.Service<
     readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
-    /** Forgets the job of an offer that has not been accepted. */
+    /** Discards the job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** True if the Run's job may still be in preparation, without a lease. */
+    /** Returns true if the job may still be in preparation, without a lease. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent/AgentOffers") {
@@ -140,7 +140,7 @@ export class AgentOffers extends Context.Service<
           )
         })
 
-      /** Writes the claim of the Run and the agent's name for it in one transaction. */
+      /** Writes the claim of the Run, and the agent's name for the claim, in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
         const present = yield* standing(session)
@@ -199,7 +199,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Ends a claim and its Run if a stop was requested before its tool was started. `false` without a stop request. */
+      /** Ends a claim and its Run if a stop was requested before the tool started. Returns `false` if no stop was requested. */
       const stopped = Effect.fnUntraced(function* (hold: RunHold) {
         const isStopped = yield* Effect.gen(function* () {
           if (!(yield* controls.stopped(hold))) return false
@@ -213,7 +213,7 @@ export class AgentOffers extends Context.Service<
         return isStopped
       })
 
-      /** Forgets a claim that ended before its tool was started. */
+      /** Discards a claim that ended before its tool started. */
       const over = Effect.fnUntraced(function* (hold: RunHold) {
         yield* controls.endLog(hold)
         waiting.delete(hold.runId)
@@ -221,7 +221,7 @@ export class AgentOffers extends Context.Service<
         yield* queue.wake
       })
 
-      /** Continues if the agent's request is interrupted: a repeated request finds the result. */
+      /** Continues even if the agent's request is interrupted. A repeated request gets the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
         const prepared = yield* Effect.result(Effect.flatMap(jobOf(run, row), offeredJob))
@@ -259,7 +259,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Nothing is waiting for it now, regardless of the outcome.
+            // The preparation is over, whatever its outcome.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -271,7 +271,9 @@ export class AgentOffers extends Context.Service<
         return whole
       })
 
-      /** No agent receives the secrets of a Run with a stop request during its preparation. */
+      /**
+       * Checks for a stop request that arrived during the preparation, so that no agent receives the secrets of a stopped Run.
+       */
       const isWithdrawn = Effect.fnUntraced(
         function* (session: AgentSession, { fence, run_id: runId }: AgentRunRow) {
           const current = yield* claims.find(session, { runId, fence })
@@ -285,12 +287,12 @@ export class AgentOffers extends Context.Service<
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job) || (yield* isWithdrawn(session, row))) return Option.none<Offer>()
-        // The preparation takes time; an agent that has since been revoked or has changed its keys must not receive the secrets.
+        // The agent may have been revoked or have changed its keys during the preparation. It must not receive the secrets.
         if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
       })
 
-      /** The job in an offer from a previous process is lost: the Run returns to the queue, and its fence is no longer valid. */
+      /** A job offered by a previous process is lost. The Run returns to the queue, and its fence becomes invalid. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }
@@ -302,7 +304,7 @@ export class AgentOffers extends Context.Service<
           yield* queue.wake
         }).pipe(leases.decided, Effect.uninterruptible)
 
-      /** A claimed Run is always prepared, even if the request is interrupted in between. */
+      /** Uninterruptible from claim to preparation, so that every claimed Run is prepared. */
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1

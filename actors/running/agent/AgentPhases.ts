@@ -16,7 +16,7 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/** The begin and end of an agent's execution, by the server's clock. Without a result, the end of its last phase is unknown. */
+/** Start and end of an agent's execution, by the server's clock. Without a result, the end of its last phase is unknown. */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined
@@ -24,8 +24,8 @@ export interface ExecutionSpan {
 }
 
 /**
- * The duration of each phase. An agent timestamps its phases by its own clock, which may differ from the server's: only
- * differences between its times are used, and the last phase ends with the result. The server times the checks after an apply.
+ * The duration of each phase. Phases carry times of the agent's clock, which may differ from the server's. Therefore only
+ * differences are used, and the last phase ends with the result. The server itself times the checks after an apply.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,
@@ -38,14 +38,14 @@ export const phaseDurations = (
     const next = own[index + 1]?.at
     if (next === undefined && resultAt === undefined) return []
     const millis = next === undefined ? whole - (at - began) : next - at
-    // If the clock has been changed in the meantime, a duration may be negative or too long.
+    // If the agent's clock was changed, a difference may be negative or too large.
     return [{ phase, millis: Math.min(Math.max(0, millis), whole) }]
   })
   const check = reported.find(({ phase }) => phase === "check")
   return check === undefined ? took : [...took, { phase: check.phase, millis: Math.max(0, finishedAt - check.at) }]
 }
 
-/** Counts the phases of a Run that finished under this hold. */
+/** Records the phases of a Run that finished under this hold. */
 export const measurePhases = Effect.fn("measurePhases")(function* (
   { fence, runId }: RunHold,
   { finished_at, type }: Pick<RunRow, "finished_at" | "type">
@@ -62,7 +62,7 @@ export const measurePhases = Effect.fn("measurePhases")(function* (
     {
       acceptedAt: Date.parse(claim.accepted_at),
       resultAt: claim.result_at === null ? undefined : Date.parse(claim.result_at),
-      // A plan that is waiting for approval has not finished.
+      // A plan that waits for approval has no finish time.
       finishedAt: finished_at === null ? yield* Clock.currentTimeMillis : Date.parse(finished_at)
     }
   )

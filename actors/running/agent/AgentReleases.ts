@@ -14,23 +14,20 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** The fence of the claim that the person saw. */
+  /** The fence of the claim when the person decided. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** For an operator, who acts for no particular Workspace. */
+  /** The operator's command; an operator does not act for a Workspace. */
   readonly command?: string | undefined
 }
 
-/** Releases Capsules from agents that are permanently lost, before the leases of their applies expire. */
+/** Frees Capsules from lost agents, before the leases of their applies expire. */
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {
-    /** The current owner of the Run's execution. */
+    /** The agent that holds the Run, and its fence. */
     readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
-    /**
-     * Settles the Run as if its agent's lease had expired, provided that the agent is silent and its claim has this
-     * `fence`.
-     */
+    /** Settles the Run as if its lease had expired. Fails unless the agent is silent and its claim still has this `fence`. */
     readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/running/agent/AgentReleases") {
@@ -52,7 +49,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // The mark survives a server restart, after which no agent has contacted the server.
+        // After a server restart no agent has contacted the server yet, so the stored mark is used too.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -77,7 +74,8 @@ export class AgentReleases extends Context.Service<
               })
             }
             yield* silent(lease)
-            // Written before it takes effect, possibly in several transactions: who released it is always recorded.
+            // Written before the release takes effect, which may need several transactions. The audit therefore always shows who
+            // released the Run.
             yield* audit.append({
               workspaceId: run.workspace_id,
               actor: context.actor,
@@ -92,7 +90,7 @@ export class AgentReleases extends Context.Service<
             const hold = { runId: id, fence, owner: lease.agentId }
             const data = { agentId: lease.agentId, by, ...present({ reason }) }
             yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
-            // The agent may have contacted the server during the write.
+            // Checks again, because the agent may have contacted the server during the write.
             yield* silent(yield* leases.of(lease))
           }, transaction(sql))
         )

@@ -32,25 +32,25 @@ type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 type Batch = typeof ReportBatch.Type
 
-/** A Run that the agent names in its renewal, and the newest state it has for that Run. */
+/** A Run that an agent lists in its renewal, with the newest state it has for the Run. */
 interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
 
-/** The result of a job, from its sealed form. */
+/** Decodes the decrypted result of a job. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
   Effect.mapError(
     readJobResult(Redacted.value(bytes)),
     () => new Rejected({ message: "The outcome does not have the form of one." })
   )
 
-/** Nothing was saved: the agent keeps what it has, and sends it again. */
+/** Maps a full disk to `Busy`. Nothing was stored, so the agent keeps its data and retries. */
 const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Effect<A, AgentRefusal, R> =>
   Effect.catchCauseIf(write, hasStorageFull, () =>
     Effect.fail(new Busy({ message: storageFull.message, retryAfterSeconds: 10 }))
   )
 
-/** The reason why a state is not saved, as worded in the response. */
+/** Messages for states that are not saved. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
   lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
@@ -70,10 +70,7 @@ interface SentCheckpoint extends Claim {
   readonly files?: ReadonlyArray<CarriedFile>
 }
 
-/**
- * Accepts agents' reports, once each: events, lines, states and results. A response means that the report has been stored
- * durably.
- */
+/** Stores agents' reports exactly once: events, log lines, states and results. A report is durable when the response is sent. */
 export class AgentReports extends Context.Service<
   AgentReports,
   {
@@ -91,7 +88,7 @@ export class AgentReports extends Context.Service<
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
     }>
     readonly checkpoint: (session: AgentSession, checkpoint: SentCheckpoint) => Effect.Effect<void, AgentRefusal>
-    /** Stores the result, to be settled next; repeating the call changes nothing. */
+    /** Stores the result, which is settled next. Repeating the call changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
 >()("svc/actors/running/agent/AgentReports") {
@@ -112,8 +109,8 @@ export class AgentReports extends Context.Service<
       const reading = new Set<string>()
 
       /**
-       * An agent that has waited too long for a response repeats its request while the large file is still being read. Reading
-       * the file twice at the same time would need twice the memory and save it twice.
+       * An agent that times out repeats its request while the large file is still being read. This lock prevents reading and
+       * storing the file twice at the same time.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {
@@ -134,7 +131,7 @@ export class AgentReports extends Context.Service<
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
-        // An earlier batch was lost in transit: the agent resumes after the last stored batch.
+        // An earlier batch was lost in transit. The agent resumes after the last stored batch.
         if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
         const events: Array<ReportedEvent> = []
         const lines: Array<Line> = []
@@ -210,7 +207,7 @@ export class AgentReports extends Context.Service<
         }
         const message = yield* carried.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
-        // An acknowledged state may become the Capsule's state without any further message from the agent.
+        // An acknowledged state may become the Capsule's state even if the agent never sends another message.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* identifyReceivedState(opened, base)
         const { state } = sent
@@ -256,7 +253,7 @@ export class AgentReports extends Context.Service<
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
-        // The agent forgets what is acknowledged, so each blob must open here, not only at settlement.
+        // The agent deletes acknowledged files, so each file must prove readable now, not at settlement.
         for (const [kind, digest] of [
           ["plan_file", planFile],
           ["state", state]
@@ -268,7 +265,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // If the Run has been given up in the meantime, its agent keeps its evidence, and submits it later.
+        // Fails if the Run has been given up in the meantime. The agent then keeps its evidence and submits it later.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

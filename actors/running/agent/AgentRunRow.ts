@@ -8,7 +8,7 @@ import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The files that an agent sent at the end of a job, as digests of sealed blobs. */
+/** The files of a job's result, as digests of sealed blobs. */
 export const ResultJson = jsonText(
   Schema.Struct({
     outcome: Digest,
@@ -19,16 +19,16 @@ export const ResultJson = jsonText(
 )
 export type StoredResult = ReturnType<typeof ResultJson.read>
 
-/** One claim of a Run by an agent. */
+/** Claims: each is the assignment of one Run to one agent. */
 export const AgentRunRow = table("agent_runs", {
   run_id: RunId,
   fence: Schema.Int,
   agent_id: AgentId,
-  /** The agent's own name for its request. */
+  /** The agent's name for its request. */
   claim: Schema.String,
   incarnation: Schema.String,
   kind: JobKind,
-  /** The agent's platform when it claimed the Run: a plan is applied on the platform on which it was created. */
+  /** The agent's platform at the time of the claim. An apply needs the platform of its plan. */
   platform: Platform,
   lease_seconds: Schema.Int,
   offered_at: Timestamp,
@@ -36,14 +36,14 @@ export const AgentRunRow = table("agent_runs", {
   checkpoint_serial: Schema.NullOr(Schema.Int),
   result: Schema.NullOr(ResultJson),
   result_at: Schema.NullOr(Timestamp),
-  /** Set once the claim is no longer in effect. */
+  /** Set when the claim ends. */
   ended_at: Schema.NullOr(Timestamp),
-  /** The time since which the agent has received no answer although it reaches the server. */
+  /** Start of the period in which the agent reaches the server but receives no responses. */
   unanswered_since: Schema.NullOr(Timestamp)
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
-/** The changes of an apply, as recorded by its agent. */
+/** The changes that an agent recorded during an apply. */
 export const JournalJson = jsonText(
   Schema.Struct({
     started: Schema.Array(JournalResource),
@@ -52,7 +52,7 @@ export const JournalJson = jsonText(
   })
 )
 
-/** The evidence that an agent submitted after its Run was settled without it. */
+/** Evidence that agents submitted after their Run was settled without it. */
 export const AgentEvidenceRow = table("agent_evidence", {
   id: EvidenceId,
   run_id: RunId,

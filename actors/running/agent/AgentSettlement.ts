@@ -30,7 +30,7 @@ import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import type { FoundLeftOver } from "../../../runner/execution/RunFolders.ts"
 
-/** An apply's outcome, in the form for the remains of an apply whose settlement failed. */
+/** Converts an apply's outcome to the form of left-overs, for an apply whose settlement failed. */
 const leftOverFromResult = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
@@ -49,8 +49,8 @@ const leftOverFromResult = (result: JobResult, state: Redacted.Redacted<Uint8Arr
 }
 
 /**
- * The remains of an apply whose outcome is lost. A restore brings back the database, but the outcome may have been a file: only
- * the state shows existing objects, and objects may exist that are not in it.
+ * The left-overs of an apply whose outcome is lost. After a restore, the outcome may be missing because it was a file. The state
+ * shows which objects exist, but there may be more.
  */
 const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
   Option.match(state, {
@@ -61,7 +61,7 @@ const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array
     })
   })
 
-/** A left-over, with the state read from the bytes rather than from the agent's description. */
+/** Left-overs whose state is identified by its bytes instead of the agent's description. */
 const checkedLeftOver = Effect.fnUntraced(function* (
   found: FoundLeftOver,
   base: Parameters<typeof identifyReceivedState>[1]
@@ -76,7 +76,7 @@ type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
-/** The time that the response to a result waits for its Run to finish. */
+/** Maximum time that the response to a result is delayed until its Run is settled. */
 const longestWait = "100 millis"
 
 const ended = {
@@ -97,15 +97,15 @@ const untouched = {
 }
 
 /**
- * The tool of a plan or drift check was killed because its agent stopped or its lease expired; this is the message when it
- * happens for the second time.
+ * The error after the second attempt of a plan or drift check whose tool was killed because its agent stopped or its lease
+ * expired.
  */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
-/** Nobody cancelled the Run: its agent stopped before its lease expired, or received a signal to stop. */
+/** Returns true if the agent stopped a Run that nobody cancelled, because its lease was expiring or it received a signal. */
 const isUnasked = (run: RunRow, result: JobResult) =>
   result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
 
@@ -120,7 +120,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** The agent's report about a plan does not match the plan file that it sent. */
+/** Used when the agent's report about a plan does not match the plan file that it sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
@@ -128,8 +128,8 @@ const notThePlan = runnerFailure(
 )
 
 /**
- * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base, it
- * is not a success, just as on the control plane.
+ * Checks an apply's outcome against the state that arrived. As on the control plane, an apply succeeds only with a state that
+ * continues the base state.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -140,21 +140,21 @@ const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome =
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may be readable later; with any other error, waiting does not help. */
+/** A disk that cannot be read now may become readable. Waiting does not help with any other error. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/** Settles Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
+/** Settles Runs from the results that agents sent. It uses only rows and files, so a restarted server can do the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Settles a stored result in the background. Completes when that is done, or after a short wait, because people wait for the
-     * Run to finish, but nobody waits for the response to its agent.
+     * Settles a stored result in the background. Returns when it is settled or after `longestWait`, because nobody waits for the
+     * response to the agent.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles what an earlier process stored but did not settle. */
+    /** Settles results that an earlier process stored but did not settle. */
     readonly resume: Effect.Effect<void>
-    /** Waits until nothing is being settled. */
+    /** Waits until no settlement is in progress. */
     readonly idle: Effect.Effect<void>
   }
 >()("svc/actors/running/agent/AgentSettlement") {
@@ -190,7 +190,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** Outcome and state of an incomplete result. */
+      /** Reads the outcome and state of an incomplete result. */
       const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
         const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
         const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
@@ -244,7 +244,7 @@ export class AgentSettlement extends Context.Service<
         control: RunControl
       ): Effect.fn.Return<void, HoldLost | StopRequested> {
         if (result.kind !== "apply") return
-        // Its state was committed by a process that has since exited: only its checks were still in progress.
+        // An earlier process committed the apply's state, but its checks did not finish.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
           const left = yield* checkedLeftOver(
             leftOverFromResult(result, state),
@@ -293,7 +293,10 @@ export class AgentSettlement extends Context.Service<
         }
       }, Effect.scoped)
 
-      /** A result that cannot be settled must not leave a Run without an owner, nor an apply without its state. */
+      /**
+       * Ends a Run whose result cannot be settled, so that it does not remain without an owner, and an apply not without its
+       * state.
+       */
       const byForce = Effect.fnUntraced(function* (run: RunRow, row: AgentRunRow, found: Read | undefined) {
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)

@@ -10,7 +10,7 @@ import { Digest } from "../../../schema/agent/Blob.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** A sealed file that arrived with a claim's result. */
+/** A sealed file sent inside a result. */
 export const CarriedFileRow = table("agent_carried_files", {
   run_id: RunId,
   fence: Schema.Int,
@@ -23,33 +23,33 @@ type Claim = typeof RunClaim.Type
 type Kind = CarriedFile["kind"]
 type AgentId = AgentSession["agent"]["id"]
 
-/** The files that a message names, by kind. */
+/** The digests of files to which a message refers, by kind. */
 type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
-/** Anything that unpacks to more than this is opened where it is needed. */
+/** Files that are larger when unpacked are not cached; they are decrypted on use. */
 const mostHeldBytes = 1024 * 1024
-/** The files of this many claims are held in memory; files of older claims are read from the database. */
+/** Number of claims whose files are cached. Files of older claims are read from the database. */
 const mostClaims = 16
 
-/** A file that arrived within a message, with its contents if they are small. */
+/** A file sent inside a message, with its contents if they are small. */
 interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
-/** The files of a message, both inside it and transferred separately. */
+/** The files of a message, whether they were sent inside it or uploaded separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Returns true if a file can be opened to its end. */
+  /** Checks that a file can be decrypted to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
-  /** Stores what the message carries, within the transaction that writes the record naming it. */
+  /** Stores the files sent inside the message. Call it in the transaction that stores the record referring to them. */
   readonly store: Effect.Effect<void>
 }
 
-/** The response when something sent by an agent cannot be accepted. */
+/** The response to an agent whose file cannot be accepted. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
-/** After a restore, no plan from the backup may start waiting for approval: it may have been applied since. */
+/** Called after a restore. A plan in the backup may have been applied since, so none may become ready for approval. */
 export const endCarriedPlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
@@ -57,32 +57,32 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * The small files that arrive within messages. Files of a result are rows, written in the transaction that stores the result and
- * kept until its Run is settled; a copy in memory saves reading and opening them again. A state is saved in the request that
- * contains it, so it needs no other storage.
+ * Small files that agents send inside messages. Files of a result become rows in the transaction that stores the result, and are
+ * kept until its Run is settled; a cached copy saves decrypting them again. A state is saved by the request that contains it, so
+ * it needs no row.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,
   {
-    /** The files of a message. Files that the message does not refer to are refused. */
+    /** Takes the files of a message. Fails if it contains files to which it does not refer. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
       files: ReadonlyArray<CarriedFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
-    /** Opens a file of a stored result, from either storage. */
+    /** Decrypts a file of a stored result, sent either way. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
       kind: Kind,
       digest: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-    /** True if a stored result contained this file. */
+    /** Returns true if a stored result contained this file. */
     readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
-    /** Removes everything stored for a claim. */
+    /** Removes the stored files of a claim. */
     readonly remove: (claim: Claim) => Effect.Effect<void>
-    /** Removes everything stored for claims that have already ended. */
+    /** Removes the stored files of claims that ended before `before`. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent/CarriedBlobs") {
@@ -110,7 +110,7 @@ export class CarriedBlobs extends Context.Service<
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
-        // A file that cannot be opened is refused at its use.
+        // A file that cannot be decrypted is refused when it is used.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )

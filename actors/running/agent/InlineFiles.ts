@@ -7,17 +7,17 @@ import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
-/** Anything larger is unlikely to become small when compressed, and trying takes time. */
+/** A larger file is unlikely to compress well enough, and trying takes time. */
 const mostPlainBytes = 8 * mostCarriedBytes
 
-/** A small file of a job, compressed but not yet sealed. */
+/** A small file of a job, compressed but not sealed yet. */
 export interface SmallFile {
   readonly kind: "state" | "plan_file"
   readonly digest: string
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** The small files of a job. */
+/** The files of a job that are small enough to send inside it. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [
@@ -33,7 +33,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
     Effect.fnUntraced(function* ({ digest, kind, plain }): Effect.fn.Return<ReadonlyArray<SmallFile>> {
       if (digest === undefined || plain === undefined || Redacted.value(plain).length > mostPlainBytes) return []
       const packed = yield* packContents(Redacted.value(plain))
-      // A large file is sealed in parts when it is fetched.
+      // Large files are sealed in parts when the agent fetches them.
       return packed.length > mostCarriedBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
     }),
     { concurrency: "unbounded" }
@@ -41,7 +41,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   return small.flat()
 })
 
-/** Seals small files for the agent of a job: this saves one fetch per file. */
+/** Seals small files for the agent of a job, which saves one request per file. */
 export const carriedFiles = Effect.fnUntraced(function* (
   key: CryptoKey,
   names: Parameters<typeof toAgent>[0],

@@ -8,7 +8,7 @@ import type { JobKind, RunClaim } from "../../../schema/agent/AgentJob.ts"
 type Claim = typeof RunClaim.Type
 type Sealed = Parameters<typeof sealedFor>[2]
 
-/** A prepared job, with its kind. */
+/** A prepared job and its kind. */
 export type PreparedJob =
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -20,7 +20,7 @@ const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(DriftJob))
 
 const noBytes = Redacted.make(new Uint8Array(0))
 
-/** The job as it is sealed, without its state and plan file, which are transferred separately. */
+/** Encodes a job for sealing. Its state and plan file are transferred separately. */
 export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
   const { kind } = prepared
   switch (kind) {
@@ -35,7 +35,7 @@ export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** The parts of the job that are transferred separately, by digest. */
+/** The parts of a job that are transferred separately, by digest. */
 export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
@@ -48,18 +48,18 @@ export interface Names {
   readonly agentId: string
 }
 
-/** The purpose of data that the server seals for an agent. */
+/** The sealing purpose of data from the server to an agent. */
 export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
 
-/** The purpose of data that an agent seals for the server. */
+/** The sealing purpose of data from an agent to the server. */
 export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * The derivation input for the key of one blob of one claim: it is the same after a restart, so that an interrupted response can
- * be resumed. `contents` is the digest of exactly the sealed bytes: another release may compress them differently, and no key may
- * seal two plaintexts.
+ * The derivation input for the key of one blob of one claim. It is the same after a restart, so an interrupted response can be
+ * resumed. `contents` is the digest of the exact bytes that are sealed: another release may compress them differently, and a key
+ * must never seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

@@ -3,10 +3,10 @@ import { seconds } from "../../base/MonotonicNow.ts"
 import { applySeconds } from "../agent-pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** An agent that has been silent for this long is considered unreachable. */
+/** An agent that has been silent for this long is unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
-/** A Run that changes nothing is abandoned, and so is an apply whose tool was not started. */
+/** For Runs that change nothing, and for applies whose tool has not started. */
 const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
@@ -15,7 +15,7 @@ const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 
-/** An agent's silence, and the consequence for its Run. */
+/** Decides what an agent's silence means for its Run. */
 export const verdictOn = (
   { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
   at: bigint

@@ -9,29 +9,34 @@ import type { RunHold } from "../../ledger/run/RunHold.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 
-/** The answers to an agent that has waited for one for this long are considered lost. */
+/** Responses count as lost when an agent has waited this long for one. */
 const lostAfterSeconds = 30
-/** The clocks of agent and server are compared with this tolerance. */
+/** Tolerance for comparing the clocks of agent and server. */
 const toleranceSeconds = 5
 
 /**
- * True if the line loses the answers to an agent: the agent has waited long for an answer, and the server has answered meanwhile.
- * After an outage of the server or a suspension of the machine the agent has waited too, but the server has answered nothing.
+ * Returns true if responses to an agent are being lost in transit: the agent has waited long for a response, and the server has
+ * sent one in that time. While the server is down or the agent's machine is suspended, the server sends none.
  */
 export const areLost = (
   unansweredSeconds: number,
-  /** The time since the agent's previous answer; absent if this is the first. */
+  /** Time since the previous response to the agent; absent for the first. */
   answeredAgo: bigint | undefined
 ): boolean =>
   unansweredSeconds >= lostAfterSeconds &&
   answeredAgo !== undefined &&
   answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))
 
-/** Marks the Runs of an agent that reaches the server but receives no answers, because its tool is stopped when its lease ends. */
+/**
+ * Marks the Runs of an agent whose requests arrive but whose responses are lost. Its tools are stopped when their leases expire.
+ */
 export class LostAnswers extends Context.Service<
   LostAnswers,
   {
-    /** An agent that holds these Runs has renewed, and has had no answer for this long. Older agents do not report it. */
+    /**
+     * Called when an agent renews these Runs. `unansweredSeconds` is the time for which it has received no response; earlier
+     * releases do not report it.
+     */
     readonly renewed: (
       session: AgentSession,
       held: ReadonlyArray<RunHold>,
@@ -47,7 +52,7 @@ export class LostAnswers extends Context.Service<
       const journal = yield* RunJournal
       const answered = new Map<AgentId, bigint>()
 
-      /** Records when the answers began to be lost, or that they arrive again. */
+      /** Records when responses began to be lost, or that they arrive again. */
       const noted = (session: AgentSession, hold: RunHold, since: string | undefined) =>
         Effect.gen(function* () {
           const row = yield* claims.find(session, hold)
@@ -61,7 +66,7 @@ export class LostAnswers extends Context.Service<
           yield* claims.change(hold, { unanswered_since: since ?? null })
         }).pipe(
           transaction(sql),
-          // The Run ended meanwhile.
+          // The Run has ended in the meantime.
           Effect.catchTag("HoldLost", () => Effect.void)
         )
 

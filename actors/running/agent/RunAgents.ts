@@ -21,7 +21,7 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** The agents of running Runs, for readers: the recorded facts, and the time of each agent's last report. */
+/** The agents of running Runs, as shown to readers: the recorded facts, and the time of the agent's last report. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {
@@ -61,7 +61,7 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            // No agent has contacted a server that has just started, regardless of the leases it granted.
+            // A lease granted at startup does not mean that its agent has contacted the server.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
             unansweredSince: row.unanswered_since,
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,

@@ -10,9 +10,7 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
-/**
- * The reason why the Run's tool is too old for an adopted state; checked in this step because the tool has just been determined.
- */
+/** Returns an error if the tool is too old for an adopted state. Checked here because the Run's tool has just been determined. */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
   const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
@@ -20,7 +18,7 @@ export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return stateToolProblem(upload?.tool_version ?? undefined, tool)
 })
 
-/** Like the above, for an imported Capsule. */
+/** The warning for an imported Capsule. */
 const importedWarning: RunDiagnostic = {
   severity: "warning",
   summary: "The Capsule was imported, and the installation it comes from is not locked.",
@@ -28,7 +26,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** A warning for the reviewer of a plan on an adopted state: nothing has been applied to it yet. */
+/** The warning for reviewers of a plan on an adopted state, to which nothing has been applied yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">
@@ -46,7 +44,7 @@ export const takenOverWarning = (
     : [importedWarning]
 }
 
-/** For reviewers: the state that the plan is for was not committed by an apply of the Capsule. */
+/** For reviewers: the left-over state or import that the plan is based on, if no apply of the Capsule committed the state. */
 export const adoptedBase = (
   base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined
 ): Pick<RunEvidence, "adopts"> => {

@@ -8,8 +8,8 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { blocked } from "./RunSteps.ts"
 
 /**
- * The machine of the agent that holds a Run, as described by the agent. The agent checks the sandbox and the tool again before
- * the tool starts.
+ * The machine of the agent that holds a Run, as the agent reports it. The agent checks the sandbox and the tool again before the
+ * tool starts.
  */
 export const makeAgentMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -21,7 +21,7 @@ export const makeAgentMachine = Effect.gen(function* () {
     return FactsJson.read(agent.facts)
   })
 
-  /** The agent was chosen for the same requirements, but its description may have changed since then. */
+  /** The agent was chosen because its facts met these requirements, but they may have changed since. */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)
     const facts = yield* factsOf(run)

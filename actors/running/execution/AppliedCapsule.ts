@@ -9,7 +9,7 @@ import type { PreparedApply } from "./PreparationSchemas.ts"
 
 const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
 
-/** `public_endpoint` is metadata: an https URL that the module itself puts into a public Output. */
+/** The value of `public_endpoint`: an https URL that the module publishes in a public Output. */
 const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   for (const name of endpointOutputs) {
     const output = outputs.find((candidate) => candidate.name === name && !candidate.sensitive)
@@ -19,11 +19,14 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
-/** True if the state becomes a StateVersion of the Capsule: after a failure before any change, the previous one is kept. */
+/**
+ * Returns true if the state becomes a StateVersion of the Capsule. After a failure that changed nothing, the previous
+ * StateVersion is kept.
+ */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
-/** The columns of a Capsule that an apply changes. `stateVersionId`: the id of the resulting state. */
+/** The columns of a Capsule after an apply. `stateVersionId` is the id of the resulting state. */
 export const capsuleAfter = (
   type: RunType,
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
@@ -49,7 +52,7 @@ export const capsuleAfter = (
       ...settled,
       status: "active",
       public_endpoint: publicEndpoint(result.outputs),
-      // An apply clears what a check found; it does not replace a first check.
+      // An apply clears known drift, but does not count as the first drift check.
       drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
     }
   }
@@ -61,12 +64,12 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** Limit of recorded earlier inputs, newest first. */
+/** Limits for the recorded secrets of earlier applies; the newest are kept. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /**
- * If nothing was updated, the state still contains an input that has been changed or removed, and the next plan contains its old
- * value.
+ * The secret inputs to record with a state. If an apply updates nothing, the state still contains inputs that have been changed
+ * or removed, and the next plan shows their old values.
  */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,
@@ -83,7 +86,7 @@ export const rememberedSecrets = (
   return [...byText.values()]
 }
 
-/** The evidence of an apply as shown to readers: its preparation, its outcome, and the host's notes. */
+/** The public evidence of an apply: its preparation, its outcome, and notes about host deliveries. */
 export const appliedEvidence = (
   prepared: Pick<PreparedApply, "evidence"> | undefined,
   { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,

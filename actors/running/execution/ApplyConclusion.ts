@@ -12,13 +12,13 @@ import type { InstallConfigStore } from "../../ledger/configuration/InstallConfi
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { PreparedApply } from "./PreparationSchemas.ts"
 
-/** The outcome of the checks after an apply; `problem` when one failed or they could not run. */
+/** The outcome of the checks after an apply. `problem` is set if a check failed or could not run. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** The operator's checks after an apply. For a Run without a stored preparation, only its configuration has them. */
+/** The operator's checks after an apply. If the Run stored no preparation, they come from its configuration. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,
@@ -28,10 +28,7 @@ export const lifecycleAfter = (
     ? Effect.map(configs.load(run.install_config_id), (config) => config?.config.operator?.lifecycle)
     : Effect.succeed(prepared.lifecycle)
 
-/**
- * Settles an apply whose state has already been committed, according to the outcome of its checks: in one transaction, and only
- * once.
- */
+/** Ends an apply whose state is already committed, according to the outcome of its checks. Writes one transaction, once. */
 export const makeConclusion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger

@@ -33,7 +33,7 @@ import { lapsed } from "./AutomaticObstacle.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 
-/** Prepares the apply of a reviewed plan: everything that the plan is based on is checked again before its tool starts. */
+/** Prepares the apply of a reviewed plan. Checks again everything that the plan is based on. */
 const makeApplyPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const inputs = yield* RunInputs
@@ -46,7 +46,7 @@ const makeApplyPreparation = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const record = yield* makePreparationRecord
 
-  /** The reviewed plan, if everything it is based on is unchanged. */
+  /** The reviewed plan. Fails if anything it is based on has changed. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
     const refuse = ({ code, message }: PlanRefusal) => blocked(code, message, evidence)
@@ -61,7 +61,7 @@ const makeApplyPreparation = Effect.gen(function* () {
         madeWith: found === undefined ? undefined : toRun(found).tool
       })
     ).pipe(Effect.mapError(refuse))
-    // While the Run was queued, an approver may have lost the permission, or a rule may have changed.
+    // While the Run was queued, an approver may have lost the permission, or the approval rule may have changed.
     const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
       return yield* blocked("approval_lapsed", lapsed(unapproved), evidence)
@@ -73,13 +73,13 @@ const makeApplyPreparation = Effect.gen(function* () {
     return { ...whole, planRunId: plan.id }
   })
 
-  /** Checks that the host's deliveries are unchanged since the review. Returns the plan's deliveries. */
+  /** Checks that the host's deliveries have not changed since the review, and returns those of the plan. */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     deliveries
       .verify(run, deliverySubject(prepared))
       .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
-  /** Ephemeral inputs are not stored in a plan file; the apply receives them the same way the plan did. */
+  /** A plan file does not contain ephemeral inputs, so the apply receives them in the same way as the plan did. */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
     if (all.length === 0) return { ephemeralVariables: {} }
@@ -125,7 +125,7 @@ const makeApplyPreparation = Effect.gen(function* () {
   })
 })
 
-/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design, section 5). */
+/** Applies exactly the reviewed plan file, or nothing (design, section 5). */
 export const makeApplySteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner
@@ -136,7 +136,7 @@ export const makeApplySteps = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
-  /** Reads the Run again where its tool is about to start: since its preparation, it may have been stopped or refused. */
+  /** Reads the Run immediately before its tool starts, because it may have been stopped or refused during the preparation. */
   const permitted = ({ runId }: ApplyJob) =>
     Effect.flatMap(starts.obstacle(RunId.make(runId)), (reason) =>
       reason === undefined
@@ -153,7 +153,7 @@ export const makeApplySteps = Effect.gen(function* () {
         control.sink.log("prepare", "system", message)
       ),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // The tool's work cannot be repeated, so its outcome must not be lost because of a full disk.
+      // The tool's work cannot be repeated, so a full disk must not lose its outcome.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

@@ -29,10 +29,10 @@ import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
-/** Without a record, svc knows only that something was changed. */
+/** Used if nothing was recorded: something may have changed, but it is unknown what. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** In the form that settlement uses: an unreadable folder may contain anything. */
+/** Converts what recovery found to the form for settlement. An unreadable folder may have contained anything. */
 const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
   switch (found.kind) {
     case "nothing":
@@ -45,15 +45,15 @@ const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
 }
 
 /**
- * Settles an apply whose execution ended without a result (design, section 5): it is never run again, its left-over state is
- * imported as partial, and what it may have created is listed.
+ * Settles an apply whose execution ended without a result (design, section 5). The apply is never run again. Its left-over state
+ * is committed as partial, and the objects that it may have created are listed.
  */
 export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply on behalf of its owner, from the remains of its execution, or else from its last checkpoint.
-     * `untouched` is the error if the tool was never started, `interrupted` otherwise.
+     * Settles a running apply for its owner, from what its execution left or otherwise from its last checkpoint. The error is
+     * `untouched` if the tool never started, and `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
@@ -80,8 +80,8 @@ export class ApplyRecovery extends Context.Service<
       const preparations = yield* RunPreparations
 
       /**
-       * Decided from the ledger alone: the phase, or the response to an agent, is written before the tool starts. A run folder
-       * can be lost; an event cannot.
+       * Uses only the database: the phase, or the response to an agent, is stored before the tool starts. A run folder can be
+       * lost, but not an event.
        */
       const mayHaveStarted = (run: RunRow) =>
         run.start_acknowledged_at !== null
@@ -93,32 +93,32 @@ export class ApplyRecovery extends Context.Service<
             )
 
       /**
-       * The tool may have started more than it reported: every creation in the plan that left no trace in the state or in the
-       * tool's reports may have happened.
+       * The tool may have started more than it reported. Lists each planned creation that appears neither in the state nor in the
+       * tool's reports.
        */
       const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, state: StateFile | undefined) {
         const plan = yield* ledger.find(run.plan_run_id)
         const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
         const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
         const addressKey = run.capsule_id === null ? undefined : yield* index.addressKey(run.capsule_id)
-        // A plan hides secret instance keys, a state does not.
+        // Secret instance keys are hidden in a plan but not in a state.
         const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
         const inState = new Set((state?.managed ?? []).map(({ address }) => form(address)))
         const untold = changes.filter(
           ({ actions, address }) =>
             actions.includes("create") &&
             !accounted.has(address) &&
-            // A replaced resource is in the state both before and after.
+            // A replaced resource is in the state before and after the apply, so its presence proves nothing.
             !(actions.length === 1 && inState.has(form(address)))
         )
-        // Whoever read the journal had no key to compare hidden addresses with those of the state.
+        // The runner read the journal without the key that is needed to compare hidden addresses with the state.
         const reported = addressKey === undefined ? left.possiblyCreated : stillSuspected(left, state, addressKey)
         return [...new Set([...reported, ...untold.map(({ address }) => address)])]
       })
 
       /**
-       * The secrets of the Run: from its plan, its initial state, and the current values of its Connections; `undefined` if not
-       * all of them are known.
+       * The secrets of the Run: those of its plan, its base state and the current values of its Connections. `undefined` if some
+       * are unknown.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
@@ -140,13 +140,13 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
-        // Its state was committed: its post-apply checks were in progress, and are not repeated.
+        // The apply's state is already committed. Its post-apply checks were in progress, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
-        // A state that cannot be opened must not prevent the service from starting: the apply is settled without it.
+        // A state that cannot be decrypted must not prevent svc from starting. The apply is settled without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
@@ -160,7 +160,7 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        // A state that does not continue the base is not adopted: the settlement keeps it for a person to examine.
+        // A state that does not continue the base is not adopted. The settlement keeps it for a person to examine.
         const saved =
           found.state !== undefined
             ? {}
@@ -188,7 +188,7 @@ export class ApplyRecovery extends Context.Service<
           serial: known?.serial ?? saved.serial ?? found.serial,
           resourceCount: known?.resourceCount ?? saved.resourceCount ?? found.resourceCount,
           outputs,
-          // Only a state that differs from the base is saved.
+          // A state is saved only if it differs from the base.
           changedAnything: found.changedAnything || possiblyCreated.length > 0 || saved.state !== undefined,
           possiblyCreated,
           sandboxKilled: true,

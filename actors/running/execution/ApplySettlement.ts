@@ -43,7 +43,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 
-/** The effect of an apply on the lane that its Capsule follows. */
+/** Updates the lane that a Capsule follows after an apply. */
 const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -52,7 +52,7 @@ const makeAppliedLane = Effect.gen(function* () {
   const lanes = yield* SourceLanes
   const filters = yield* PathFilters
 
-  /** The lane and commit of the plan become the tracked source. */
+  /** The lane and commit of the plan, which become the Capsule's tracked source. */
   const adopted = Effect.fnUntraced(function* (run: RunRow) {
     if (run.source_snapshot_id === null) return {}
     const rows = yield* SnapshotRow.some(sql, "ref", "path", "resolved_commit")`
@@ -69,7 +69,7 @@ const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Compares the module at the applied commit with the one at its lane's current commit; read before the transaction. */
+  /** Compares the module at the applied commit with the newest commit of its lane. Runs before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
@@ -82,7 +82,7 @@ const makeAppliedLane = Effect.gen(function* () {
     yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
   })
 
-  /** A rollback pins the Capsule and records the lane's position. */
+  /** After a rollback: pins the Capsule, and records the lane's current commit. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
     const plan = yield* runs.find(run.plan_run_id)
     const stands = yield* lanes.find(capsule.source_id, {
@@ -92,7 +92,7 @@ const makeAppliedLane = Effect.gen(function* () {
     return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
   })
 
-  // A failed comparison must not prevent an apply from being recorded; without one, the module counts as touched.
+  // If the comparison fails, the apply is still recorded, and the module counts as changed.
   const compared = (runId: RunId) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
@@ -101,21 +101,21 @@ const makeAppliedLane = Effect.gen(function* () {
   return { adopted, compared, pinned }
 })
 
-/** An apply whose state has been committed and which is waiting for the operator's checks before it can end. */
+/** An apply whose state is committed, but which cannot end before the operator's checks. */
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
-/** The states of an apply that are kept for a person, read before the transaction that keeps them. */
+/** The states of an apply to keep for a person, read before the transaction. */
 interface ReadStates {
   readonly rejected: ReadLeftOver | undefined
   readonly saved: ReadLeftOver | undefined
-  /** The source of `saved`; the transaction refuses if it has changed. */
+  /** The stored form from which `saved` was read. The transaction starts over if it has changed. */
   readonly stored: string | undefined
 }
 
-/** An agent stops its tool before its lease expires, and also after a signal. */
+/** Used when the agent stopped the tool because its lease was expiring or it received a signal. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -123,25 +123,26 @@ const unasked = {
 }
 
 /**
- * Commits the result of an apply: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
- * (design, section 2). A state is never dropped: every readable state is committed, marked partial unless the apply succeeded.
+ * Commits the result of an apply in one transaction: StateVersion, Outputs, pointers, generation, status and the end of the Run
+ * (design, section 2). Every readable state is committed, and marked as partial unless the apply succeeded.
  */
 export class ApplySettlement extends Context.Service<
   ApplySettlement,
   {
-    /** Settles the result of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool was never started. */
+    /** Settles the result of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool never started. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<ApplyOutcome>
     ) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /**
-     * Ends the Run, unless the operator requires checks after this apply: in that case state and Outputs are committed and the
-     * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same checks.
+     * Commits the result and ends the Run. If the operator requires checks after this apply, commits the state and Outputs,
+     * leaves the Run running until `conclude`, and returns the checks. Repeating the call changes nothing and returns the same
+     * checks.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
-    /** Ends a Run whose tool must not be started: nothing was changed. */
+    /** Ends a Run whose tool must not start. Nothing has changed. */
     readonly refuse: (hold: RunHold, error: RunError) => Effect.Effect<void, HoldLost>
-    /** Ends an apply whose state has been committed, according to the outcome of its checks. */
+    /** Ends an apply whose state is committed, according to the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/running/execution/ApplySettlement") {
@@ -168,9 +169,7 @@ export class ApplySettlement extends Context.Service<
       const lane = yield* makeAppliedLane
       const startObstacle = yield* makeStartObstacle
 
-      /**
-       * The host's deliveries for an apply take effect with it, and are withdrawn after a destroy. Returns the steps that failed.
-       */
+      /** Activates the host's deliveries after an apply, or withdraws them after a destroy. Returns the steps that failed. */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -213,11 +212,11 @@ export class ApplySettlement extends Context.Service<
         }
       }
 
-      /** The secrets that the new state may contain, and whether some of them do not open. */
+      /** The secrets that the new state may contain. Also reports whether some of them cannot be decrypted. */
       const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // A completed apply is recorded regardless; while a secret is unknown, no Output counts as public.
+        // A completed apply is recorded in any case. While a secret is unknown, every Output is private.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
@@ -239,7 +238,7 @@ export class ApplySettlement extends Context.Service<
         const after = run.type === "apply" ? yield* lifecycleAfter(configs, run, prepared) : undefined
         const checked =
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
-        // Already committed: its checks are in progress.
+        // The state is already committed, and the checks are in progress.
         if (run.provider_apply_succeeded !== null) return checked
         if (!isNewState(left) && (yield* checkpoints.stored(runId)) !== read.stored) return "moved"
         const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
@@ -276,7 +275,7 @@ export class ApplySettlement extends Context.Service<
               })
         const isChecked = succeeded && checked !== undefined
         const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // Until the checks have passed, it is unknown whether it works.
+        // The new deployment counts as working only after its checks have passed.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -290,12 +289,13 @@ export class ApplySettlement extends Context.Service<
         }
         if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
         yield* staleReasons.producerMoved(capsule.id)
-        // The set of lanes in use may have changed with the deployment.
+        // The apply may have changed which lanes are in use.
         if (succeeded) yield* lanes.settleStatus(capsule.source_id)
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // The final state replaces the state saved during the apply, which is kept without a final state.
+        // The final state replaces the one that was saved during the apply. Without a final state, the saved one is kept for a
+        // person.
         const keep = (given: Pick<NewLeftOverState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
@@ -320,7 +320,7 @@ export class ApplySettlement extends Context.Service<
 
       const conclude = yield* makeConclusion
 
-      /** The states that are kept for a person: the rejected one, and what was saved of an apply that leaves no new state. */
+      /** Reads the states to keep for a person: the rejected state, and the saved state of an apply that leaves no new one. */
       const readStates = Effect.fnUntraced(function* (run: RunRow, result: ApplyResult): Effect.fn.Return<ReadStates> {
         const { rejectedState } = result
         const rejected = rejectedState === undefined ? undefined : yield* leftOvers.read(rejectedState)
@@ -334,7 +334,9 @@ export class ApplySettlement extends Context.Service<
         return { rejected, stored, saved: Option.isNone(saved) ? undefined : yield* leftOvers.read(saved.value) }
       })
 
-      /** Reads what the transaction cannot wait for. It derives the secrets again; if they differ, it hides more. */
+      /**
+       * Reads what the transaction cannot wait for. The transaction derives the secrets again; if they differ, more is hidden.
+       */
       const prepare = Effect.fnUntraced(function* (
         hold: RunHold,
         result: ApplyResult
@@ -361,7 +363,7 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** The Run's own redactor has the values that it received. Later rotations add more. */
+      /** The Run's redactor has the values that the Run received. Values from later rotations are redacted here. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>
@@ -389,7 +391,7 @@ export class ApplySettlement extends Context.Service<
       ): Effect.fn.Return<undefined, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        // The reason for a refused start is in the rows, with its code.
+        // The code and reason of a refused start are in the database.
         const refused = reason === "prepare_failed" ? yield* startObstacle(run) : undefined
         const code = run.cancel_requested_at === null ? reason : "cancelled"
         yield* unstarted(run, refused ?? { code, message }, diagnostics)

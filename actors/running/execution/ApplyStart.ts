@@ -8,20 +8,20 @@ import { ApplySettlement } from "./ApplySettlement.ts"
 import type { RunBlocked } from "./RunSteps.ts"
 import { makeStartObstacle } from "./AutomaticObstacle.ts"
 
-/** The answer to a request to start the tool of an apply. `refused`: the tool must not start. */
+/** The response to a request to start the tool of an apply. `refused` means that the tool must not start. */
 export type StartAnswer = { readonly kind: "started" } | { readonly kind: "refused"; readonly reason: RunBlocked }
 
-/** Permits the tool of an apply to start. The permission and everything it depends on are one transaction. */
+/** Permits the tool of an apply to start. Checks everything that the permission depends on in the same transaction. */
 export class ApplyStart extends Context.Service<
   ApplyStart,
   {
     /**
-     * Records durably that an agent may start the tool, or refuses and ends the Run, in which nothing was changed. A repeated
-     * request is answered like the first, except after a cancellation: an agent that still requests the start has not started its
-     * tool. Its report ends the Run in that case.
+     * Records that an agent may start the tool. If the start is refused, ends the Run, which has changed nothing. A repeated
+     * request gets the same response, except after a cancellation: an agent that still requests a start has not started its tool,
+     * and its report then ends the Run.
      */
     readonly record: (hold: RunHold) => Effect.Effect<StartAnswer, HoldLost>
-    /** The reason why the control plane itself must not start the tool; the claim of the Run has recorded the start. */
+    /** The reason why the control plane must not start the tool. Claiming the Run has already recorded the start. */
     readonly obstacle: (runId: RunRow["id"]) => Effect.Effect<RunBlocked | undefined>
   }
 >()("svc/actors/running/execution/ApplyStart") {

@@ -14,8 +14,8 @@ import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { approvedPlan } from "./ReviewedPlanProblem.ts"
 
 /**
- * The reason why a Run that no person started should no longer run, read in the caller's transaction: its automation may have
- * been turned off while the Run was queued or prepared. `undefined` without a reason, and for a Run that a person started.
+ * Returns the reason why an automatic Run should no longer run: its automation may have been turned off while it was queued or
+ * prepared. Returns `undefined` if it may run, or if a person started it. Runs in the caller's transaction.
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
     const unwanted = isFollow ? yield* unwantedFollow(run, capsule) : yield* unwantedCheck(run)
     const nothing = run.plan_run_id === null ? "Nothing was started" : "Nothing was applied"
     if (unwanted !== undefined) return blocked("cancelled", `${nothing}. ${unwanted}`)
-    // A pause stops what changes something; a plan that was queued before it waits for a person.
+    // A pause only affects Runs that change something. A plan that was queued before the pause still waits for a person.
     if (run.plan_run_id === null) return undefined
     const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
     return paused === undefined
@@ -56,12 +56,12 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
   })
 })
 
-/** The apply's approval no longer meets the rules. */
+/** Used when an apply's approval no longer meets the rules. */
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**
- * The reason why the tool of an apply must not be started now, read in the caller's transaction; `undefined` without a reason.
- * The preparation has checked the same, but records may have changed while files were fetched and processes were set up.
+ * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. The preparation made
+ * the same checks, but the records may have changed while it fetched files and set up processes.
  */
 export const makeStartObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

@@ -6,7 +6,7 @@ import { holdOf } from "../../ledger/run/RunHold.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { BackupStore } from "../../ledger/state/BackupStore.ts"
 
-/** Exports a Capsule's or Workspace's control information. */
+/** Exports the records of a Capsule or Workspace. */
 export const makeBackupExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const backups = yield* BackupStore

@@ -8,13 +8,13 @@ import { chosenDefault, isCommitOf } from "../../inputs/git/GitConnectionUse.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
 
-/** The path of a module within its repository: a snapshot may cover only a subfolder. */
+/** The module's path in its repository. A snapshot may cover only a subfolder. */
 export const repositoryPath = (folder: string, modulePath: string): string => {
   if (folder === ".") return modulePath
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** For a module without a Capsule, and possibly without a Source: in that case the default is the repository's default branch. */
+/** The site of a module without a Capsule. Without a Source, the default ref is the repository's default branch. */
 export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
@@ -40,7 +40,7 @@ export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   } satisfies UseSite
 })
 
-/** The module that a Run of a Capsule executes, at the ref of its snapshot, or at a ref that is not fetched yet. */
+/** The site of the module that a Run of a Capsule executes, at its snapshot's ref or at a ref that is not fetched yet. */
 export const capsuleSite = Effect.fn("capsuleSite")(function* (
   capsule: CapsuleRow,
   source: SourceRow | undefined,
@@ -57,18 +57,20 @@ export const capsuleSite = Effect.fn("capsuleSite")(function* (
     module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
     ref: snapshot.ref,
     defaultRefs,
-    // Before the fetch, the commit is known only if the ref is a commit.
+    // Before the fetch, the commit is known only if the ref itself is a commit.
     isOfLane: isAdopted || (yield* isCommitOf(source?.id, defaultRefs, snapshot.resolved_commit ?? snapshot.ref))
   } satisfies UseSite
 })
 
-/** The authority for a Run of a Capsule. Automatic Runs use the authority of the person who enabled them. */
+/**
+ * The authority with which a Run of a Capsule uses Connections. Automatic Runs use the authority of the person who enabled them.
+ */
 export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
   run.trigger_kind === "auto_update"
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
-/** Applies the rule of each of these Connections. Records on the Run if a Connection may not be used. */
+/** Checks the use rule of each Connection, and records a refusal on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,

@@ -15,13 +15,13 @@ import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
- * The reason why a Run must not be executed on its Capsule, read in the caller's transaction; `undefined` without a reason. An
- * apply also needs the authority, the inputs and the credentials with which its plan was reviewed.
+ * Returns the reason why a Run must not be executed on its Capsule, or `undefined`, in the caller's transaction. An apply also
+ * needs the authority, inputs and credentials with which its plan was reviewed.
  */
 export const makeCapsuleObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger
 
-  /** Values and records of the apply's plan that are no longer available. */
+  /** Values and records that the apply's plan used and that are no longer available. */
   const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunRow["plan_run_id"]) {
     const lost = yield* movedInputsOf(capsule, planRunId)
     const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
@@ -33,7 +33,7 @@ export const makeCapsuleObstacle = Effect.gen(function* () {
       run: RunRow,
       capsule: GuardedCapsuleRow
     ): Effect.fn.Return<RunBlocked | undefined, never, ConnectionStore | SqlClient.SqlClient | StateVersions> {
-      // The Run was queued before the Workspace was archived, or admitted at the same moment.
+      // The Workspace may have been archived since the Run was admitted.
       const archived = yield* refuseArchived(capsule.workspace_id).pipe(
         Effect.as(undefined),
         Effect.catchTag("ApiError", (refusal) => Effect.succeed(refusal)),

@@ -23,22 +23,22 @@ import { makeModuleVerdicts } from "../../ledger/configuration/ModuleVerdicts.ts
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { type StagedReport, StagedReportJson, StagedSnapshot } from "../../ledger/source/StagedFindings.ts"
 
-/** The specification of a check Run. */
+/** The parameters of a check. */
 export const CheckSpec = Schema.Struct({
   sourceId: SourceId,
   snapshot: StagedSnapshot,
-  /** If absent, the snapshot's only module. */
+  /** If absent, the only module of the snapshot. */
   modulePath: Schema.optionalKey(Schema.String),
-  /** The configuration to compare the module with, from the Source's own Workspace. */
+  /** The configuration to compare the module with. Must belong to the Source's Workspace. */
   installConfigId: Schema.optionalKey(InstallConfigId),
-  /** The tool of the Capsule that the check is for. */
+  /** The tool of the Capsule for which the module is checked. */
   tool: Schema.optionalKey(ToolIdentity.fields.name)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** A check needs only its Run's `spec`, so nothing else is stored. */
+/** The job consists of the Run's `spec`, so the preparation stores nothing. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec
@@ -51,7 +51,7 @@ const lineOf = ({ line, message, path, severity }: Finding): string => {
   return `${severity}: ${message}${place}`
 }
 
-/** Checks one module of a snapshot, and records the report or passes it to its coordinator. */
+/** Checks one module of a snapshot. Records the report, or passes it to the Run's coordinator. */
 export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const compatibility = yield* CompatibilityCheck

@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** The difference of an input in the configuration, if it has a value. */
+/** Describes how an input differs from the configuration, if it has a value. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []
@@ -44,7 +44,7 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
   return found
 }
 
-/** The module's inputs that the configuration lacks. Names only: no value is read. */
+/** The inputs of the module that the configuration lacks. Lists names only; values are not read. */
 const inputFindings = (
   { config }: LoadedInstallConfig,
   module: Module,
@@ -80,9 +80,9 @@ const inputFindings = (
 }
 
 /**
- * Compares a checked module with a configuration that the caller intends to use, under the rules for planning that configuration,
- * and adds the findings to the report. Anything a person has to decide is a warning, and the report then needs attention. An
- * unsupported module remains unsupported: no configuration changes that.
+ * Compares a checked module with the configuration that the caller intends to use, and adds the findings to the report. Applies
+ * the same rules as a plan. Anything that a person has to decide is a warning, and the report then needs attention. An
+ * unsupported module remains unsupported with any configuration.
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore

@@ -19,14 +19,14 @@ import { makePreparationRecord } from "./PreparationRecord.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares the comparison of a Capsule's state with the real objects. */
+/** Prepares a drift check, which compares a Capsule's state with the real objects. */
 const makeDriftPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables
   const builds = yield* BuildStore
   const record = yield* makePreparationRecord
 
-  /** The state is compared with its own inputs, so nothing is built. */
+  /** A drift check uses the inputs of the state, so it needs no build. */
   const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
     const stored = base === undefined ? undefined : storedBuild(base)
     if (stored === undefined) return undefined
@@ -50,10 +50,7 @@ const makeDriftPreparation = Effect.gen(function* () {
   })
 })
 
-/**
- * Compares the state with the real objects, and records the result on the Capsule. It never waits for approval and changes
- * nothing.
- */
+/** Runs a drift check and records the result on the Capsule. A drift check changes nothing and never waits for approval. */
 export const makeDriftSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner

@@ -29,7 +29,7 @@ export const driftEvidence = (
   tool
 })
 
-/** Records on the Capsule what a drift check found, and ends the Run. */
+/** Records the result of a drift check on the Capsule, and ends the Run. */
 export class DriftSettlement extends Context.Service<
   DriftSettlement,
   { readonly settle: (hold: RunHold, result: JobResult<DriftOutcome>) => Effect.Effect<void, HoldLost | StopRequested> }

@@ -4,8 +4,8 @@ import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../../runner/ex
 import type { RunSteps } from "./RunSteps.ts"
 
 /**
- * The steps of the executions that run a module's tool. For its own Runs the control plane performs all three; for a Run of a
- * pool it performs `prepare` when the Run is offered and `settle` when its result has arrived, and an agent executes in between.
+ * The steps of executions that run a module's tool. For a local Run, the control plane performs all three. For a Run of a pool it
+ * performs `prepare` when it offers the Run and `settle` when the result arrives; an agent performs `execute` in between.
  */
 export class ModuleSteps extends Context.Service<
   ModuleSteps,

@@ -9,13 +9,13 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Plans by a different tool from the one that would apply them, after an upgrade of the release or the tool. */
+/** Finds plans that were created with another tool than their apply would use, after an upgrade of svc or of the tool. */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number.
-     * A plan whose tool cannot currently be found is kept.
+     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number
+     * of voided plans. Keeps a plan if its tool cannot be found at the moment.
      */
     readonly supersede: Effect.Effect<number>
   }
@@ -28,7 +28,7 @@ export class OutdatedPlans extends Context.Service<
       const toolchain = yield* Toolchain
       const operator = yield* OperatorConfigs
 
-      /** The reason why a new plan is needed; determined outside a transaction, because the tool may have to be started. */
+      /** Returns the reason why a new plan is needed. Runs outside a transaction, because it may have to start the tool. */
       const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`

@@ -7,7 +7,7 @@ import type { ApplyResult } from "./ApplyResult.ts"
 /** An Output of the current state. */
 type StoredOutput = Pick<OutputRow, "name" | "sensitive" | "private_origins">
 
-/** The Outputs in a plan as shown to its reviewers, and the names of Outputs that its apply may publish. */
+/** The Outputs that reviewers of a plan see, and the names of the Outputs that its apply may publish. */
 interface ReviewedOutputs {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly publicOutputs: ReadonlyArray<string>
@@ -30,7 +30,7 @@ const publicationOf = (
   return { change: "withdrawn", reason: change?.reason === "holds_secret" ? "holds_secret" : "marked_sensitive" }
 }
 
-/** The Outputs that the restore of an earlier state publishes or withdraws. */
+/** The Outputs that restoring an earlier state publishes or withdraws. */
 export const restoredOutputs = (
   current: ReadonlyArray<StoredOutput>,
   restored: ReadonlyArray<StoredOutput>
@@ -57,7 +57,7 @@ export const restoredOutputs = (
   ]
 }
 
-/** Adds to the Outputs of a plan what its apply publishes and withdraws, also where the tool itself sees no change. */
+/** Adds to a plan's Outputs those that its apply publishes or withdraws, even if the tool reports no change for them. */
 export const reviewedOutputs = (
   { outputChanges, plannedOutputs }: Pick<PlanOutcome, "outputChanges" | "plannedOutputs">,
   stored: ReadonlyArray<StoredOutput>
@@ -96,8 +96,8 @@ export const reviewedOutputs = (
 }
 
 /**
- * The Outputs of an apply with everything private that its reviewed plan did not list as public. A failed apply withdraws nothing
- * that its state still has. Plans of earlier releases have no such list.
+ * Marks every Output of an apply as private unless its reviewed plan listed it as public. A failed apply withdraws no Output that
+ * is still in its state. Plans of earlier releases have no such list.
  */
 export const asReviewed = (
   { exit, outputs }: Pick<ApplyResult, "exit" | "outputs">,

@@ -65,7 +65,7 @@ const makePlanPreparation = Effect.gen(function* () {
   })
 })
 
-/** Computes a plan and parks it for review: what the approver sees is what is sealed here. */
+/** Computes a plan and stores it for review. The approver sees exactly what is sealed here. */
 export const makePlanSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner

@@ -38,13 +38,13 @@ import { reviewedOutputs } from "./OutputPublications.ts"
 import { adoptedBase, takenOverWarning } from "./AdoptedState.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The warnings of the preparation, then the tool's diagnostics. */
+/** The warnings of the preparation, followed by the tool's diagnostics. */
 const diagnosticsOf = (
   { evidence }: Pick<PreparedPlan, "evidence">,
   found: ReadonlyArray<RunDiagnostic>
 ): ReadonlyArray<RunDiagnostic> => [...(evidence.diagnostics ?? []), ...found]
 
-/** The evidence for reviewers: how the plan was prepared, and what was computed. */
+/** The evidence for reviewers: the plan's preparation and outcome. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
   planSummary: outcome.summary,
@@ -57,11 +57,11 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
   ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
 })
 
-/** A Capsule that reads another one's Outputs. */
+/** A Capsule that consumes Outputs of another Capsule. */
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * The information for the approver of a destroy about consumers of this Capsule's Outputs; consumers in other Workspaces are only
+ * The warning for approvers of a destroy about the consumers of this Capsule's Outputs. Consumers in other Workspaces are only
  * counted.
  */
 export const dependantsWarning = (
@@ -82,13 +82,13 @@ export const dependantsWarning = (
 }
 
 /**
- * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: no part of a plan's
- * outcome is stored earlier, so if the process dies first, the plan is computed again.
+ * Stores a computed plan for review, or ends the Run without a plan. Reads the preparation from the database. Nothing of a plan's
+ * outcome is stored before this, so after a crash the plan is computed again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
-    /** Returns the log message for a computed plan that is not kept. */
+    /** Returns the log message if the computed plan is not kept. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<PlanOutcome>
@@ -121,7 +121,9 @@ export class PlanSettlement extends Context.Service<
         return { run, prepared: prepared.value }
       })
 
-      /** The reason why a computed plan must not be applied; `undefined` while everything it is based on is unchanged. */
+      /**
+       * Returns the reason why a computed plan must not be applied, or `undefined` if nothing that it is based on has changed.
+       */
       const moved = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -158,7 +160,7 @@ export class PlanSettlement extends Context.Service<
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
         const { requires } = config.config.compiled
         yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
-        // A newer plan supersedes every older one that is still waiting.
+        // A new plan supersedes every older plan that still waits.
         yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
         yield* plans.save(run.workspace_id, run.id, {
           planFile: outcome.planFile,
@@ -182,7 +184,7 @@ export class PlanSettlement extends Context.Service<
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]
-        // An uploaded state has never been applied with a configuration.
+        // No configuration has been applied to an uploaded state yet.
         const inputs =
           base === undefined || base.state_upload_id !== null
             ? undefined
@@ -190,7 +192,7 @@ export class PlanSettlement extends Context.Service<
                 Effect.provideService(InstallConfigStore, configs)
               )
         const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
-        // The tool sees no change where only svc publishes or withdraws an Output.
+        // The tool reports no change if only svc publishes or withdraws an Output.
         const hasChanges =
           outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
         const differing = yield* differingInputs(capsule)
@@ -214,7 +216,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.planned(run)
       }, transaction(sql))
 
-      /** A consumed Interface could not be resolved, so the computed plan is not kept. */
+      /** Called if a consumed Interface could not be resolved. The computed plan is not kept. */
       const refuse = Effect.fnUntraced(function* (
         hold: RunHold,
         outcome: PlanOutcome,

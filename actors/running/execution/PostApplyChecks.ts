@@ -17,7 +17,7 @@ const notRun = ({ name }: PostApplyCheck): PostApplyResult => ({ name, status: "
 const whatToDo =
   "State and Outputs of the apply are committed, and the Capsule stays in error. Correct what the check meets and plan again, or have the operator correct the check; an apply that passes it makes the Capsule active."
 
-/** A check that was interrupted by a shutdown, or stopped by a person, proves nothing about the applied changes. */
+/** The outcome of checks that a shutdown interrupted or a person stopped. They prove nothing about the applied changes. */
 export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutcome => ({
   results: (checks?.postApply ?? []).map(notRun),
   problem: {
@@ -26,7 +26,7 @@ export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutco
   }
 })
 
-/** Runs the operator's post-apply checks, once the state is committed. */
+/** Runs the operator's checks after an apply, once its state is committed. */
 export const makePostApplyChecks = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
   const states = yield* StateVersions

@@ -7,16 +7,13 @@ import { ResolvedDeliveries } from "../../inputs/delivery/RunDeliveries.ts"
 import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
 
 /*
- * The data that each kind of preparation stores for its settlement. All other data for the settlement is already in rows: the
- * authority in the Run, the configuration under its id, secrets in their sealed places. Never put a secret into these schemas.
+ * The data that each kind of preparation stores for its settlement. Everything else is already in the database: the authority on
+ * the Run, the configuration under its id, secrets in sealed columns. Never put a secret into these schemas.
  */
 
 /**
- * A plan or destroy plan.
- *
- * - `place`: determines which of the operator's base configurations applies
- * - `consumed`: the Outputs of other Capsules that it received, by their StateVersions
- * - `deliveries`: the host's values; pinned when the plan is parked
+ * A plan or destroy plan. - `place`: selects the operator's base configuration - `consumed`: the StateVersions of the Outputs
+ * that it received from other Capsules - `deliveries`: the host's values, which are fixed when the plan is stored for review
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,

@@ -5,7 +5,7 @@ import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
 import { credentialFreeProviders } from "../../inputs/connection/CredentialRecipes.ts"
 
-/** The reason why a requirement is not satisfied. */
+/** The reason why a provider requirement is not met. */
 export interface ProviderObstacle {
   readonly status: Exclude<ProviderResolution["status"], "resolved_provider_connection">
   readonly blockedReason: string
@@ -20,8 +20,8 @@ const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
   childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
 
 /**
- * The reason why the operator does not allow the provider, or why the bound Connection may not be used at that time; `undefined`
- * if nothing prevents it. Use rules are checked afterwards, for the starter and the place.
+ * Returns the reason why the operator does not allow the provider, or why the bound Connection cannot be used now; `undefined` if
+ * nothing prevents it. Use rules are checked later, for the person and the site.
  */
 export const providerObstacle = (
   requirement: ProviderRequirement,

@@ -10,7 +10,7 @@ import { type ConnectionRow, NamesJson } from "../../inputs/connection/Connectio
 import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
-/** The authority to use the Connections, and the place of their use. */
+/** The authority that uses the Connections, and the site where they are used. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite
@@ -19,8 +19,8 @@ export interface ProviderUse {
 }
 
 /**
- * Resolves a module's requirements from a configuration's bindings; reads no secret. Without a `use`, nothing is started, so no
- * rule is applied.
+ * Resolves a module's provider requirements from the bindings of a configuration. Reads no secret. Without `use`, no Run is being
+ * started, so no use rule applies.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
   workspaceId: WorkspaceId,

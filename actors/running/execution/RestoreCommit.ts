@@ -31,8 +31,8 @@ interface Reviewed {
 
 /**
  * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion, Outputs,
- * pointers, generation and epoch. Nothing older becomes current again, so no plan or apply made under an earlier authority
- * remains valid.
+ * pointers, generation and epoch. No earlier id becomes current again, so plans and applies made under an earlier authority
+ * remain void.
  */
 export const makeRestoreCommit = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
@@ -47,7 +47,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
 
   const impossible = (run: RunRow) => Effect.die(new Error(`The Capsule of ${run.id} moved inside its transaction`))
 
-  /** The archived configuration, derived again if another configuration is current; the epoch changes with it. */
+  /** The archived configuration. If another configuration is current, derives a successor, which also changes the epoch. */
   const configured = Effect.fnUntraced(function* ({ capsule, run, target }: Reviewed) {
     const { bindings, config, values } = target.config
     if (config.row.id === capsule.install_config_id) return capsule
@@ -107,7 +107,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
       current_state_version_id: made.id,
       current_state_generation: evidence.next.generation,
       execution_authority_epoch: evidence.next.executionAuthorityEpoch,
-      // Until a plan is applied, it is unknown how the infrastructure differs from this state.
+      // Until the next apply, nobody knows how the infrastructure differs from this state.
       status: "stale",
       runtime_safety: "unknown",
       drift_status: "unknown",

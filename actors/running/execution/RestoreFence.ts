@@ -13,13 +13,13 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** The authority that a restore revoked, because its fate after the backup is unknown. */
+/** Authority that a restore revoked, because it may have been used or withdrawn after the backup. */
 export interface RestoreFence {
-  /** Plans that were waiting for approval, or were approved but not yet applied. */
+  /** Plans that waited for approval, or were approved but not applied. */
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
-  /** Capsules whose automatic applies were disabled. */
+  /** Capsules whose automatic applies were turned off. */
   readonly automaticApplies: number
 }
 
@@ -32,8 +32,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Removes the authority to apply from a restored database, which does not contain the applies between the backup and the restore,
- * so that they are not repeated.
+ * Removes all authority to apply from a restored database. The database does not contain applies made after the backup, and they
+ * must not be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Everything the plan creates may exist, because no journal or state shows it. */
+  /** Every object that the plan creates may exist, because neither a journal nor a state shows what happened. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
@@ -49,8 +49,8 @@ export const fenceRestored = Effect.gen(function* () {
   })
 
   return yield* Effect.gen(function* () {
-    // An apply with a checkpoint is settled at the next startup, which makes that checkpoint the Capsule's partial state. An
-    // apply whose agent had sent its final state is also settled then.
+    // The next startup settles an apply that has a checkpoint, which becomes the Capsule's partial state, and an apply whose
+    // agent had sent its final state.
     const applies = yield* Effect.orDie(RunRow.rows(
       sql
     )`SELECT * FROM runs WHERE (type IN ('apply', 'destroy_apply') OR (type = 'restore' AND plan_run_id IS NOT NULL))

@@ -12,7 +12,10 @@ const refused = (code: PlanRefusal["code"], message: string) => Result.fail<Plan
 
 type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
-/** The reason why a plan by a different tool is not applied: only the tool that created a plan reads it as it was reviewed. */
+/**
+ * Returns the reason why a plan from a different tool is not applied. Only the tool that created a plan is guaranteed to read it
+ * as it was reviewed.
+ */
 export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
   if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
   const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
@@ -21,14 +24,14 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** The changes in the operator's base configuration since the plan. */
+  /** Changes to the operator's base configuration since the plan. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
 
 type ApprovedColumns = Pick<RunRow, "approved_at" | "used_by_run_id" | "status">
 
-/** The plan, if it is approved for this apply. */
+/** Returns the plan if it is approved for this apply. */
 export const approvedPlan = <Plan extends ApprovedColumns>(
   applyId: RunRow["id"],
   plan: Plan | undefined
@@ -37,7 +40,7 @@ export const approvedPlan = <Plan extends ApprovedColumns>(
     ? refused("plan_not_usable", "The plan is not approved for this apply.")
     : Result.succeed(plan)
 
-/** The plan, if it is approved for this apply and its basis is unchanged. */
+/** Returns the plan if it is approved for this apply and nothing that it is based on has changed. */
 export const reviewedPlan = <Plan extends ApprovedColumns>(
   applyId: RunRow["id"],
   tool: Tool,
@@ -50,7 +53,7 @@ export const reviewedPlan = <Plan extends ApprovedColumns>(
   )
 }
 
-/** The saved parts of the plan, if all of them still exist. `hasBuild`: true if the archive of its source build exists. */
+/** Returns the saved parts of the plan if none is missing. `hasBuild` is true if the archive of its source build exists. */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

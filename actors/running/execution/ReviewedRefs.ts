@@ -14,7 +14,7 @@ import { ReviewedRefsJson, type SourceRow } from "../../ledger/source/SourceRow.
 
 const Given = rowShape({ id: Schema.String })
 
-/** True if this person entered the values of the configuration in the install plan of the Capsule. */
+/** Returns true if this person entered the configuration's values in the Capsule's install plan. */
 const gave = Effect.fnUntraced(function* (
   capsule: Pick<CapsuleRow, "id">,
   configId: InstallConfigId,
@@ -30,18 +30,18 @@ const gave = Effect.fnUntraced(function* (
   return rows.length > 0
 })
 
-/** The code that a Run executes, and who starts it. */
+/** The code that a Run executes, and the person who starts it. */
 interface RefStart {
   readonly source: SourceRow | undefined
   readonly site: UseSite
   readonly starter: UseStarter
 }
 
-/** The Capsule and the configuration that the code receives. */
+/** The Capsule and configuration whose private data the code would receive. */
 interface RefOpening extends RefStart {
   readonly capsule: CapsuleRow
   readonly configId: InstallConfigId
-  /** In an install plan, the person who starts it has just given the values. */
+  /** True for an install plan, whose values were just entered by the person who starts it. */
   readonly isInstall: boolean
 }
 
@@ -79,8 +79,9 @@ const refusal = ({ source, site, starter }: RefStart, kinds: ReadonlyArray<Priva
 }
 
 /**
- * Decides about the private data that code would receive. `undefined` if the ref is reviewed or receives nothing private. Fails
- * with a `permission_denied` that contains the ref, the data and the remedy. Connections alone are decided by their own rules.
+ * Decides about the private data that the code would receive. Returns `undefined` if the ref is reviewed or the code receives
+ * nothing private. Fails with `permission_denied`; the error contains the ref, the data and the remedy. Connections have their
+ * own use rules.
  */
 const judged = Effect.fnUntraced(function* <R>(
   start: RefStart,
@@ -109,10 +110,10 @@ const judged = Effect.fnUntraced(function* <R>(
   }
 })
 
-/** The private data that a Run of a Capsule opens for a ref outside the reviewed ones. */
+/** The private data that a Run of a Capsule opens for a ref that is not reviewed. */
 export const openForRef = Effect.fn("openForRef")((opening: RefOpening) => judged(opening, received(opening)))
 
-/** For a Capsule that does not exist yet: the person gives the values, except those that the operator sets for the module. */
+/** For a Capsule that does not exist yet. The person enters the values, except those that the operator sets for the module. */
 export const openForInstall = Effect.fn("openForInstall")(function* (start: RefStart) {
   const { module } = start.site
   const operator = yield* OperatorConfigs

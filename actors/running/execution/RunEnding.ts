@@ -10,27 +10,27 @@ interface Services {
   readonly handover: RunHandover["Service"]
 }
 
-/** Ends a running Run that changed nothing as failed; in the caller's transaction. */
+/** Fails a running Run that changed nothing. Runs in the caller's transaction. */
 export const failRun = ({ lifecycle, handover }: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   Effect.gen(function* () {
     yield* lifecycle.fail(holdOf(run), error, evidence)
     yield* handover.finished(run)
   })
 
-/** Ends a running Run with a stop request that changed nothing; in the caller's transaction. */
+/** Cancels a running Run that has a stop request and changed nothing. Runs in the caller's transaction. */
 export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, evidence?: RunEvidence) =>
   Effect.gen(function* () {
     yield* lifecycle.cancel(holdOf(run), evidence)
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that changed nothing and whose authority has changed; in the caller's transaction. */
+/** Supersedes a running Run that changed nothing and whose authority has changed. Runs in the caller's transaction. */
 export const supersedeRun = ({ lifecycle, handover }: Services, run: RunRow, reason: string) =>
   Effect.gen(function* () {
     yield* lifecycle.supersede(holdOf(run), reason)
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that changed nothing, according to what stopped it: cancelled if requested, otherwise failed. */
+/** Ends a running Run that changed nothing: as cancelled if a stop was requested, otherwise as failed. */
 export const endRun = (services: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   error.code === "cancelled" ? cancelRun(services, run, evidence) : failRun(services, run, error, evidence)

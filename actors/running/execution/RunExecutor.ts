@@ -36,30 +36,30 @@ const defectOf = (cause: Cause.Cause<never>) => {
   return hasStorageFull(cause) ? storageFull : defect
 }
 
-/** Events about resources; the runner keeps the ones recovery needs in the run folder. */
+/** Events about resources are kept in the run folder by the runner, as far as recovery needs them. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** The end of an execution. `unreadable`: its remains could not be read. `lost`: it had lost the Run. */
+/** The end of an execution. `unreadable`: what it left could not be read. `lost`: it had lost the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
-/** The wait before another attempt to record the end of a Run. */
+/** Delays between attempts to record the end of a Run. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in their own fibers, outside any mailbox, so that reads and cancels always get a response. It is the only owner
- * of running Runs in this process; `RunRecovery` settles what it leaves behind if the process dies.
+ * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. It is the only owner of running
+ * Runs in this process; after a crash, `RunRecovery` settles what it left behind.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
   {
-    /** Starts no more Runs; running ones continue. */
+    /** Starts no more Runs. Running ones continue. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Starts no more Runs, gives running ones their grace period (unless `SkipDrainGrace` completes first), then interrupts them
-     * and waits until each is settled.
+     * Starts no more Runs and waits for the grace period, or until `SkipDrainGrace` completes. Then interrupts running Runs and
+     * waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
-    /** Takes Runs from the queue until the scope closes. */
+    /** Executes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
   }
 >()("svc/actors/running/execution/RunExecutor") {
@@ -101,7 +101,10 @@ export class RunExecutor extends Context.Service<
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
-      /** A defect must not leave a Run without an owner, nor an apply without its state. The cause is in the log. */
+      /**
+       * Settles a Run after a defect, so that it does not remain without an owner, and an apply not without its state. The log
+       * contains the cause.
+       */
       const failed = Effect.fnUntraced(function* (
         run: RunRow,
         cause: Cause.Cause<never>
@@ -121,12 +124,12 @@ export class RunExecutor extends Context.Service<
         const hold = holdOf(run)
         const cancelRequested = yield* cancels.register(run.id)
         yield* killPoint(`${run.type}.claimed`)
-        // A cancel may have arrived between the claim and this line.
+        // A cancel request may have arrived between the claim and the registration.
         const current = yield* ledger.find(run.id)
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
-        /** The tool is not notified; its executor is, and stops it. */
+        /** On a lost hold, stops the execution instead of passing an error to the tool. */
         const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)
@@ -170,11 +173,11 @@ export class RunExecutor extends Context.Service<
           )
         )
         yield* killPoint(`${run.type}.settled`)
-        // Kept for recovery unless the Run is settled: it may contain an uncommitted state.
+        // Keeps the folder for recovery unless the Run is settled, because it may contain an uncommitted state.
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // The folder may contain a state: it is removed now or, at the latest, at the next startup.
+        // The folder may contain a state, so it is removed now, or at the next startup at the latest.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
@@ -200,11 +203,11 @@ export class RunExecutor extends Context.Service<
         }
       })
 
-      /** Work that changes nothing is repeated by the next process, and does not count as a failed attempt. */
+      /** Requeues work that changes nothing, for the next process. Does not count as a failed attempt. */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."
-        // It may have finished before it could be interrupted.
+        // The Run may have finished before it could be interrupted.
         yield* Effect.ignore(transaction(sql)(stop.requeued(holdOf(run), reason, { counts: false })))
       })
 

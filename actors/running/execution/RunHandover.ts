@@ -15,21 +15,21 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { removableBy } from "../../ledger/run/UnreadSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** Runs whose end, or whose plan, has not been followed yet by their coordinator or their Capsule. */
+/** Runs that have ended, or plans that are ready, but whose coordinator or Capsule has not reacted yet. */
 export const RunFollowDueRow = table("run_follow_due", { run_id: RunId })
 
 /**
- * Reports the end of a Run to its coordinator and to its Capsule's lane. Called in the transaction that ends the Run: it sets
- * marks, and their work is done after the commit (design, section 3).
+ * Notifies a Run's coordinator and its Capsule's lane when it ends. Sets marks in the transaction that ends the Run; the work is
+ * done after the commit (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step; a Source that exists only for a first sync may be removed. */
+    /** Called when a Run ends. Its coordinator takes the next step; a Source created only for a first sync may be removed. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
-    /** A plan is waiting for review: the Capsule may have opted in to applying its automatic plans. */
+    /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
-    /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
+    /** Called when a Source has a new snapshot. Capsules that follow the lane may need a plan. */
     readonly snapshotTaken: (snapshot: {
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
@@ -37,9 +37,9 @@ export class RunHandover extends Context.Service<
       /** The trigger of the check that found the snapshot. */
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** The Capsule has followed the Run, so its mark is cleared. */
+    /** Clears the mark of a Run to which its Capsule has reacted. */
     readonly followed: (runId: RunId) => Effect.Effect<void>
-    /** The Runs of a coordinator have been followed: their marks go. */
+    /** Clears the marks of Runs to which their coordinator has reacted. */
     readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
   }
 >()("svc/actors/running/execution/RunHandover") {
@@ -61,7 +61,7 @@ export class RunHandover extends Context.Service<
           if (run.coordinator_id !== null) return yield* follow(run.id)
           const sourceId = removableBy(run)
           if (sourceId === undefined) return
-          // The Source's actor checks if the Source has been read: `run` is the row before the end of the Run.
+          // The Source's actor checks whether a sync has read the Source. `run` is the row from before the end of the Run.
           yield* sources.setUnreadDue(sourceId, run.id)
           yield* sql.afterCommit(wake)
         }),

@@ -25,31 +25,31 @@ import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The resolution of each requirement of the module, and the secrets if all are met. */
+/** The resolution of each provider requirement, and the secrets if all requirements are met. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** Replaced values that another Run still holds: these are redacted too. */
+  /** Replaced values that another Run still uses, which are redacted too. */
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** The inputs from people and other Capsules, and what the latter are based on. */
+/** The inputs from people and other Capsules. Also records which StateVersions the latter came from. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-/** A required value that nothing provides. */
+/** A required input for which nothing provides a value. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
-/** The values from people and other Capsules, and which are missing. */
+/** The inputs from people and other Capsules, and the names of missing ones. */
 export interface KnownVariables extends GivenVariables {
   readonly missing: ReadonlyArray<MissingInput>
 }
 
-/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: nearly every provider follows this convention. */
+/** Nearly every provider follows this convention: `DEMO_TOKEN` of the provider `acme/demo` is its argument `token`. */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
   return Object.fromEntries(
@@ -62,7 +62,7 @@ const conventionalArguments = (provider: string, names: ReadonlyArray<string>): 
 const redactedValues = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Redacted.make(value)]))
 
-/** Gathers a Run's inputs: credentials of the bound Connections, and the values of the module's inputs. */
+/** Collects a Run's inputs: the credentials of its Connections and the values of the module's inputs. */
 export class RunInputs extends Context.Service<
   RunInputs,
   {
@@ -79,7 +79,7 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
-    /** Like the above, but never refuses: inputs without a value are omitted. */
+    /** Like `given`, but omits inputs without a value instead of failing. */
     readonly known: (
       capsule: CapsuleRow,
       config: LoadedInstallConfig,
@@ -97,7 +97,7 @@ export class RunInputs extends Context.Service<
       const held = yield* CredentialsInUse
       const states = yield* StateVersions
 
-      // One transaction: either the read values belong to the recorded version, or a rotation follows both.
+      // Reads in one transaction, so that the values belong to the recorded version even during a rotation.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,
@@ -153,11 +153,11 @@ export class RunInputs extends Context.Service<
         Effect.orDie
       )
 
-      /** Outputs of the Capsule's producers, by target variable; if two fill the same variable, the later one wins. */
+      /** Outputs of the Capsule's producers, by target variable. If two fill the same variable, the later one wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
         const values = new Map<string, RunVariable>()
         const missing: Array<MissingInput> = []
-        // One transaction, so that the record matches the values given.
+        // Reads in one transaction, so that the record matches the values.
         const offered = yield* offeredOutputs(capsule).pipe(transaction(sql))
         for (const { given, input, output, ended, producerName, required, withheld } of offered) {
           if (input === undefined || output === undefined) continue
@@ -166,7 +166,7 @@ export class RunInputs extends Context.Service<
             const value = yield* states.outputValue(row)
             values.set(input, { value, type: OutputJson.read(row.type), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
-            // If a value that has become private were replaced by a default, it would change silently.
+            // Fails instead of falling back to the module's default, which would silently change the value.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
             missing.push(
               new MissingInput({

@@ -33,16 +33,16 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
-/** Records how long a Run spent in one phase. */
+/** Records the duration of one phase of a Run. */
 export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
   observe(phaseDuration, millis, attributes)
 
-/** Records how long a Run was queued, when it is claimed. */
+/** Records how long a Run waited in the queue, when it is claimed. */
 export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Records a Run that another process executed, once it has ended, using only the ledger. */
+/** Records a Run that another process executed, from the database, once it has ended. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {
@@ -53,8 +53,7 @@ export const measureEnded = Effect.fnUntraced(function* (
 })
 
 /**
- * The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set that contains nothing from the
- * Run itself.
+ * Metrics of one execution. Labels are types, phases, statuses and error codes: a closed set that contains no data of the Run.
  */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
@@ -74,12 +73,12 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
     "phase" in data ? leavePhase(data.phase) : Effect.void
 
   return {
-    /** The Run's sink, observed for phase changes. */
+    /** Wraps the Run's sink to observe phase changes. */
     watched: (sink: RunSink): RunSink => ({
       ...sink,
       event: (kind, data) => Effect.andThen(onEvent(data), sink.event(kind, data))
     }),
-    /** Counts the Run as ended, with the status and error code recorded in the ledger. */
+    /** Counts the end of the Run, with its recorded status and error code. */
     end: Effect.fnUntraced(function* (settled: RunRow | undefined) {
       yield* leavePhase(undefined)
       if (settled === undefined) return

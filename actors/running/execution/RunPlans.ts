@@ -13,7 +13,7 @@ import { RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** The saved plans. `plan_file` and `sealed_secrets` are sealed. */
+/** Saved plans. `plan_file` and `sealed_secrets` are sealed. */
 export const RunPlanRow = table("run_plans", {
   run_id: RunId,
   plan_file: Schema.String,
@@ -21,25 +21,25 @@ export const RunPlanRow = table("run_plans", {
   created_at: Timestamp,
   ...BuildColumns.columns,
   sealed_secrets: Schema.NullOr(Schema.String),
-  /** JSON; which dependencies and shares the plan received values from. */
+  /** JSON: the dependencies and shares from which the plan received values. */
   consumed_outputs: Schema.NullOr(Schema.String),
-  /** Marks of the agent's own credentials used by the plan. `null` if it used none, or if its agent reported no marks. */
+  /** Marks of the agent's own credentials that the plan used. `null` if it used none, or if its agent reported no marks. */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
-  /** The version of the secret rule of the plan. */
+  /** The version of the redaction rules that were applied to the plan. */
   secret_rule: Schema.NullOr(Schema.Int)
 })
 
-/** A saved plan for its apply. The file contains secrets in plain text and is sealed at rest. */
+/** A saved plan, ready for its apply. The file contains secrets in plaintext, and is sealed at rest. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
-  /** Empty when the module uses no installed provider. */
+  /** Empty if the module uses no installed provider. */
   readonly lockText: string
-  /** The result of the plan's source build; the apply uses exactly this one. */
+  /** The output of the plan's source build, which the apply must use. */
   readonly build?: BuildReference | undefined
 }
 
-/** A plan, and the basis on which it received Outputs from other Capsules. */
+/** A plan with the Outputs that it received from other Capsules. */
 export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -68,18 +68,18 @@ const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
 /**
- * The secrets of a plan. `isComplete` is false for a plan made before they were recorded, or when fewer secrets were hidden than
- * now.
+ * The secrets of a plan. `isComplete` is false if the plan was created before secrets were recorded, or under rules that hid
+ * fewer of them.
  */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
 
-/** The saved plan of each reviewable Plan Run. It is deleted when it is used, superseded or expired. */
+/** Stores the saved plan of each plan that is ready for review. Deleted when the plan is used, superseded or expired. */
 export class RunPlans extends Context.Service<
   RunPlans,
   {
-    /** In the caller's transaction. */
+    /** Runs in the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
     /** The secrets recorded with the plan; `undefined` if the plan has been removed. */
@@ -94,7 +94,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan from a release that did not record them.
+        // The plan was created by a release that did not record secrets.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
@@ -145,7 +145,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // An older plan lacks secrets that the rule now hides, or has shown them to reviewers: a new plan is needed.
+          // An older plan may show reviewers secrets that are now hidden, so a new plan is needed.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)

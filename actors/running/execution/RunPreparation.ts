@@ -60,14 +60,14 @@ import {
 } from "../../ledger/configuration/OperatorConfigs.ts"
 import { makeAgentMachine } from "./AgentMachine.ts"
 
-/** The profile and the tool that execute a Run. */
+/** Determines the execution profile and the tool of a Run. */
 const makeRunProfiles = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const toolchain = yield* Toolchain
   const operator = yield* OperatorConfigs
   const agents = yield* makeAgentMachine
 
-  /** Recorded before execution, so that it is known no matter how the Run ends. */
+  /** Recorded before the execution, so that the profile is known however the Run ends. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
     const name = profileNameOf(config.config.operator)
     const profile = profileOf(operator, name)
@@ -88,7 +88,7 @@ const makeRunProfiles = Effect.gen(function* () {
     return profile
   })
 
-  /** A Capsule keeps the tool that applied it, and a profile may require a tool and version. */
+  /** A Capsule keeps the tool that applied it. A profile may require a tool and a version. */
   const tool = Effect.fnUntraced(function* (
     run: RunRow,
     capsule: GuardedCapsuleRow,
@@ -123,17 +123,17 @@ const makeRunProfiles = Effect.gen(function* () {
   return { of, tool }
 })
 
-/** A block that configures the state, or the marker for omitted findings. */
+/** Findings for a block that configures the state, or for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
-/** True if the module may configure its own state backend. */
+/** Returns true if the module may configure its own state backend. */
 export const configuresState = ({ findings }: Pick<ScannedModule, "findings">): boolean =>
   findings.some(({ code }) => stateFindings.has(code))
 
 const isSelfContained = (scan: Pick<ScannedModule, "findings" | "providerPackages">) =>
   scan.providerPackages.length === 0 && !configuresState(scan)
 
-/** The common part of plans, drift checks and applies. `run` is the row with its current authority. */
+/** The result of preparing a plan, drift check or apply. `run` is the row with its current authority. */
 export interface PreparedRun {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -142,17 +142,17 @@ export interface PreparedRun {
   readonly report: ReportRow
   readonly variables: StoredConfig["variables"]
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** The StateVersion that the Run starts from. */
+  /** The StateVersion on which the Run is based. */
   readonly base: StateVersionRow | undefined
   readonly evidence: RunEvidence
-  /** Determines which of the operator's base configurations applies. */
+  /** Selects the operator's base configuration. */
   readonly place: SnapshotPlace
   readonly job: RunJob
 }
 
 /**
- * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed under. A
- * plan or drift check that waited behind another Run adopts the authority resulting from that Run, and records it.
+ * Reads the authority of a Run again and collects the runner's inputs. An apply requires the authority under which it was
+ * reviewed. A plan or drift check that waited for another Run adopts and records the authority that this Run left.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -182,7 +182,7 @@ export class RunPreparation extends Context.Service<
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
 
-      /** Destroy plans and drift checks concern the deployment, which the apply before them may have changed. */
+      /** Destroy plans and drift checks use the deployed configuration, which an apply before them may have changed. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
         const snapshotId = deployed ?? run.source_snapshot_id
@@ -199,14 +199,14 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** Checked again where it takes effect, under the configuration and state that the Run adopted. */
+      /** Checks again here, with the configuration and state that the Run adopted. */
       const openedFor = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
         snapshot: SnapshotRow,
         configId: InstallConfigId
       ) {
-        // An apply does what was approved.
+        // An apply does what was approved, so nothing is checked again.
         if (isApply(run.type)) return {}
         const source = yield* store.find(snapshot.source_id)
         const starter = starterOf(run, capsule)
@@ -216,7 +216,7 @@ export class RunPreparation extends Context.Service<
         )
         if (openedForRef === undefined) return {}
         yield* ledger.mergeEvidence(holdOf(run), { openedForRef })
-        // A Run that begins again after an interruption opens nothing more.
+        // A Run that restarts after an interruption keeps its earlier decision.
         if (toRun(run).openedForRef !== undefined) return { openedForRef }
         const { basis, opened, openedBy, ref } = openedForRef
         yield* audit.append({
@@ -231,7 +231,7 @@ export class RunPreparation extends Context.Service<
         return { openedForRef }
       })
 
-      /** Destroys and drift checks use the deployed commit, even if the lane has a newer one. */
+      /** Reports a newer commit of the lane, because destroys and drift checks use the deployed one. */
       const newerCommit = Effect.fnUntraced(function* (
         run: RunRow,
         { source_id, tracked_path, tracked_ref: ref }: GuardedCapsuleRow,
@@ -241,7 +241,7 @@ export class RunPreparation extends Context.Service<
         const newest = yield* store.currentSnapshot(source_id, ref, tracked_path)
         if (newest === undefined || newest.resolved_commit === used.resolved_commit) return {}
         const found = { newerCommit: { ref, sourceSnapshotId: newest.id, resolvedCommit: newest.resolved_commit } }
-        // Recorded at once, so that a Run that fails before its tool starts has it too.
+        // Recorded immediately, so that a Run that fails before its tool starts has it too.
         yield* ledger.mergeEvidence(holdOf(run), found)
         return found
       })
@@ -267,7 +267,7 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        // A plan uses the operator's current policy; an apply uses the policy of its plan's review.
+        // A plan uses the operator's current policy. An apply uses the policy under which its plan was reviewed.
         const followed =
           run.type === "plan" || run.type === "destroy_plan"
             ? yield* succession
@@ -287,8 +287,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * A newer commit on the lane has no report until it is checked, which the plan does. A module that an older tool could not
-       * run is checked again, since the tool may have changed.
+       * The report for the commit. A newer commit has none until the plan checks it. A module that an earlier tool could not run
+       * is checked again, because the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
@@ -320,7 +320,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** The Capsule shows what it is waiting for, and who has to act. */
+      /** Shows on the Capsule which credential it is waiting for, and who has to act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -343,7 +343,7 @@ export class RunPreparation extends Context.Service<
           .ensure(run, snapshot)
           .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
         const profile = yield* profiles.of(run, config)
-        // A missing tool is reported after everything that matters more.
+        // A missing tool is reported only after more important problems.
         const likely = yield* Effect.result(profiles.tool(run, capsule, profile, shown))
         const report = yield* reportOf(
           run,
@@ -358,10 +358,10 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Renews tokens before the values are read, because a server may be slow, and no transaction may wait for a server.
+        // Renews tokens before reading the values, because the token server may be slow and no transaction may wait for it.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
-        // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
+        // Checks again here: since the Run was created, a use rule may have become stricter or the person may have lost a role.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
           site: yield* capsuleSite(capsule, source, snapshot),
@@ -373,7 +373,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // The permission is checked first, because its refusal is more informative than the Connection's current status.
+        // A missing permission is reported first, because it explains more than the Connection's status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]
@@ -392,7 +392,7 @@ export class RunPreparation extends Context.Service<
         }
         if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
         const tool = yield* profiles.tool(run, capsule, profile, evidence)
-        // The report may be older than the tool.
+        // The report may have been created with an older tool.
         const [unfit] = toolProblems(scan, tool)
         if (unfit !== undefined) {
           const where = unfit.path === undefined ? "" : ` (${unfit.path})`

@@ -27,8 +27,8 @@ const interrupted = {
 }
 
 /**
- * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing is
- * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are not changed.
+ * Settles the Runs that an earlier incarnation of this process left running (design, section 5). Work that changes nothing is
+ * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/running/execution/RunRecovery"
@@ -58,7 +58,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
               })
         )
 
-      /** Returns true if the folder of the Run may be removed. */
+      /** Settles one Run. Returns true if its folder may be removed. */
       const settle = Effect.fnUntraced(function* (run: RunRow) {
         if (!isApply(run.type)) return yield* Effect.as(requeueOnce(run), true)
         const left = yield* folders.leftBy(holdOf(run))
@@ -69,7 +69,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* ledger.supersedeOutdated
-        // The policy file may have changed while the service was not running.
+        // The policy file may have changed while svc was not running.
         yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
           RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
@@ -83,7 +83,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         }
         yield* killPoint("recovery.cleaning")
         yield* logs.endAbandoned
-        // Inputs and states of settled Runs are not left on the disk.
+        // Removes the inputs and states of settled Runs from the disk.
         yield* folders.sweep(kept)
         if (own.length > 0) yield* Effect.logInfo(`Settled ${own.length} Runs that an earlier process left running`)
       }).pipe(Effect.withSpan("RunRecovery.recover"))

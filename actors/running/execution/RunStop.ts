@@ -10,17 +10,17 @@ import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { cancelRun } from "./RunEnding.ts"
 
-/** The time after which a scheduled check is repeated that was stopped in favour of another Run. */
+/** Delay before a scheduled check is retried after it was stopped for another Run. */
 const afterPreemption: Duration.Input = "15 minutes"
 
 /**
- * True if a stopped check is repeated soon: a scheduled check that was stopped in favour of another Run does not wait for its
- * whole interval.
+ * Returns true if a stopped check is retried soon. A scheduled check that was stopped for another Run does not wait a whole
+ * interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === preemptedReason
 
-/** A check that was stopped in favour of another Run is due again soon; in the caller's transaction. */
+/** Makes the check due again soon if it was stopped for another Run. Runs in the caller's transaction. */
 export const scheduleAgain = Effect.fnUntraced(function* (
   capsules: Pick<CapsuleLedger["Service"], "schedule">,
   run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">
@@ -30,7 +30,7 @@ export const scheduleAgain = Effect.fnUntraced(function* (
   yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
 })
 
-/** Ends Runs with a stop request before their result was committed. */
+/** Ends Runs whose stop was requested before their result was committed. */
 export const makeRunStop = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -43,13 +43,13 @@ export const makeRunStop = Effect.gen(function* () {
   })
 
   return {
-    /** Follows the rollback of a settlement, in a transaction that contains nothing but the cancellation. */
+    /** Called after a settlement has rolled back. Records the cancellation in a transaction that does nothing else. */
     stopped: Effect.fn("Run.stopped")(function* ({ evidence, hold }: StopRequested) {
       const run = yield* held(hold)
       yield* cancelRun(ending, run, evidence)
       yield* scheduleAgain(capsules, run)
     }, transaction(sql)),
-    /** Returns a Run that changed nothing to the queue, or ends it if a stop was requested; in the caller's transaction. */
+    /** Requeues a Run that changed nothing, or ends it if a stop was requested. Runs in the caller's transaction. */
     requeued: Effect.fnUntraced(function* (hold: RunHold, reason: string, options: { readonly counts: boolean }) {
       const run = yield* held(hold)
       if (run.cancel_requested_at === null) return yield* lifecycle.requeue(hold, reason, options)

@@ -7,14 +7,14 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunSteps.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** A prepared Run in the form that the host's deliveries accept. */
+/** A prepared Run, in the form that host deliveries expect. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,
   variables
 })
 
-/** Every input of a Run, and the host's share of them. */
+/** All inputs of a Run, and which of them the host delivers. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries
@@ -22,8 +22,8 @@ export interface GatheredVariables {
 }
 
 /**
- * Gathers the inputs of plans and drift checks: the host's deliveries, and values from people and Capsules for the rest. Blocks
- * the Run when one is missing.
+ * Collects the inputs of plans and drift checks: host deliveries, and values from people and Capsules for the remaining inputs.
+ * Blocks the Run if one is missing.
  */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries

@@ -28,10 +28,10 @@ import { type StagedSnapshot, StagedSnapshotJson } from "../../ledger/source/Sta
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
 
-/** No person requested this Run: it leaves a trace only when it finds something. */
+/** Returns true if no person requested the sync. Such a sync is listed only if it finds something. */
 const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
-/** Fetches a commit and records it as an immutable snapshot, or passes it to its coordinator. */
+/** Fetches a commit and records it as an immutable snapshot, or passes it to the Run's coordinator. */
 export const makeSyncExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
@@ -74,7 +74,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     } satisfies StagedSnapshot
   })
 
-  /** An existing snapshot, with this release's verdict on its manifest. Returns whether the verdict has changed. */
+  /** An existing snapshot with this release's verdict on its manifest. Also returns whether the verdict has changed. */
   const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
     const verdict = judgedAgain(snapshot)
     if (verdict === undefined) return false
@@ -82,7 +82,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** Determining the effect of a commit on Capsules with a path filter reads files, so it happens before the lane moves. */
+  /** Comparing a commit for Capsules with a path filter reads files, so it happens before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -94,14 +94,17 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another check may have recorded the same commit in the meantime: in that case the lane uses that snapshot. */
+  /** Another check may have recorded the same commit in the meantime. The lane then uses that snapshot. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
     return snapshot === undefined ? fetched : { kind: "known" as const, snapshot }
   })
 
-  /** Records where a lane is now, and the consequences. A person's sync keeps its own record of the requested lane. */
+  /**
+   * Moves a lane to the fetched snapshot and handles the consequences. A sync that a person requested also records the lane they
+   * chose.
+   */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
     sourceId: SourceId,
@@ -146,7 +149,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot refers to the Run that took it, and that Run must be kept even if a later sync was faster.
+    // A snapshot refers to the Run that took it. That Run must be listed even if a later sync finished first.
     const isNews =
       rejudged ||
       !reused ||
@@ -154,7 +157,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** An automatic sync that has found something is listed like a person's sync. */
+  /** Lists an automatic sync that found something like a sync that a person requested. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -168,8 +171,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * The reason why a sync may not act any more, read in the caller's transaction: its Source may have been disabled, or may have
-   * stopped following its ref, while the sync was queued or read the repository.
+   * Returns the reason why a sync must not take effect, in the caller's transaction: while it was queued or fetching, its Source
+   * may have been disabled or may have stopped following its ref.
    */
   const unwanted = Effect.fnUntraced(function* (run: RunRow) {
     return run.source_id === null ? undefined : followObstacle(yield* store.find(run.source_id), run.trigger_kind)
@@ -181,7 +184,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   })
 
-  /** Settles a sync in one transaction, unless it may no longer take effect: then it ends without effect. */
+  /** Settles a sync in one transaction. If the sync must not take effect any more, it ends without effect. */
   const settled = Effect.fnUntraced(function* (run: RunRow, settle: Effect.Effect<void, HoldLost | StopRequested>) {
     const reason = yield* unwanted(run)
     yield* reason === undefined ? settle : stopped(run, reason)
@@ -190,7 +193,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
     const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
     const recorded = Effect.gen(function* () {
-      // An install plan has no Source yet: the snapshot waits for the install's initial commit.
+      // An install plan has no Source yet, so the snapshot is kept for its initial commit.
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
         yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
@@ -220,8 +223,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Records another lane unless a stop was requested, or the sync may no longer take effect; both are read in the same
-   * transaction.
+   * Records another lane, unless a stop was requested or the sync must not take effect any more. Checked in the same transaction.
    */
   const whileWanted = <A>(run: RunRow, settle: Effect.Effect<A>) =>
     Effect.gen(function* () {
@@ -229,9 +231,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       if ((yield* unwanted(run)) === undefined) yield* settle
     }).pipe(transaction(sql))
 
-  /**
-   * Syncs the other lanes in use, if a person requested the whole Source. Their failures are recorded as those lanes' own errors.
-   */
+  /** Syncs the other lanes in use if a person requested the whole Source. A failure is recorded as the error of that lane. */
   const lookAtOthers = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,
@@ -263,7 +263,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
-    // Nothing is fetched for a sync that was queued before its Source stopped following.
+    // Fetches nothing if the Source stopped following while the sync was queued.
     const early = yield* unwanted(run)
     if (early !== undefined) return yield* transaction(sql)(stopped(run, early))
     yield* control.sink.event("run.phase", { phase: "fetch" })

@@ -1,13 +1,13 @@
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The places in one pool: the total, and the maximum of one Workspace. */
+/** Limits of one pool: the total number of places, and the maximum for one Workspace. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
 }
 
-/** The control plane's places. The agents of a pool count their own places, and request Runs only when a place is free. */
+/** Limits for the control plane. Agents count their own places, and request a Run only if a place is free. */
 export interface QueueLimits {
   readonly runs: PoolLimits
   readonly builds: PoolLimits
@@ -19,8 +19,8 @@ const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /**
- * The facts about a Run that the decision needs. `capsuleLine` is absent if the Run may run in parallel with other Runs of its
- * Capsule.
+ * The facts about a Run on which the decision depends. `capsuleLine` is absent if the Run may run in parallel with other Runs of
+ * its Capsule.
  */
 interface Standing {
   readonly id: RunId
@@ -33,12 +33,13 @@ export interface RunningRun extends Standing {
   readonly startedAt: string
   /** The agent that is executing the Run, in a pool of agents. */
   readonly owner?: string | undefined
-  /** For scheduled drift checks: true if a stop of the Run has already been requested. */
+  /** Set for scheduled drift checks. `isStopping` is true if a stop has already been requested. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
 /**
- * Turns are numbers that increase each time a Run starts; 0 for a Workspace or subject that has never started a Run in the pool.
+ * A turn is a number that increases each time a Run starts. It is 0 for a Workspace or subject that has never started a Run in
+ * the pool.
  */
 export interface QueuedRun extends Standing {
   readonly subject: string
@@ -54,14 +55,14 @@ export interface QueueState {
   readonly queued: ReadonlyArray<QueuedRun>
 }
 
-/** The position of a queued Run, before it is put into words. */
+/** The position of a queued Run, in structured form. */
 export interface Place {
   readonly position: number
   readonly pool: string
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
-  /** The effect of agents on the position, as a sentence. */
+  /** A sentence that explains how agents affect the position. */
   readonly sentence?: string
   /** With `no_agent`. */
   readonly missing?: ReadonlyArray<MissingAgentProperty>
@@ -88,7 +89,10 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
   return groups
 }
 
-/** The first Run of each queue, then the second of each, and so on; in every round, the queue served longest ago goes first. */
+/**
+ * Interleaves the queues: the first Run of each, then the second of each, and so on. In every round, the queue served longest ago
+ * goes first.
+ */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
   turnOf: (run: QueuedRun) => number
@@ -107,7 +111,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** People's requests come first; drift checks take turns behind them. */
+/** Runs that people requested come first, then drift checks. Each group takes turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
   ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
@@ -116,7 +120,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** The obstacle that prevents a Run from starting when it is not waiting for its Capsule, regardless of the order. */
+/** The reason why a Run that does not wait for its Capsule cannot start, whatever its order in the queue. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -126,22 +130,22 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last place, in the pool and in the Workspace, is reserved for people's requests.
+  // The last place of the pool, and the last one of the Workspace, are reserved for Runs that people request.
   if (!run.isDriftCheck) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
 }
 
-/** The pool and Workspace of a person's Run that waits although its Capsule does not block it. */
+/** Pool and Workspace of a person's Run that waits, but not for its Capsule. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
 }
 
 /**
- * The scheduled drift checks that must stop to make room for people's requests: the latest checks, one for each waiting
- * Workspace, and none if a check is already stopping.
+ * The scheduled drift checks to stop for Runs that people requested: for each waiting Workspace the latest check, or none if one
+ * of its checks is already stopping.
  */
 export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -164,7 +168,7 @@ export const checksToPreempt = (
   return chosen
 }
 
-/** The position of each Run that is waiting for its Capsule. */
+/** The positions of Runs that wait for their Capsule. */
 const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
   const places = new Map<string, Place>()
   const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
@@ -182,13 +186,12 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * The next Run, and the position of every other Run. At most one Run in a Capsule's queue is active, in order of arrival. Within
- * a pool, Workspaces take turns, and within a Workspace, the people who made the requests: whoever's last Run started longest ago
- * goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one Run before it, and a Run that cannot
- * get a place blocks nobody. Drift checks come after people's requests.
- *
- * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next yields the same
- * `next`, and the Runs of one Workspace yield the same positions for them.
+ * Chooses the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
+ * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: the one whose last
+ * Run started longest ago goes first. While a Workspace's Run waits, every other Workspace therefore starts at most one Run
+ * before it, and a Run that cannot get a place delays nobody else. Drift checks come after Runs that people requested. `queued`
+ * may be a part of the queue: the first claimable Run of each person in each Workspace that may be next gives the same `next`,
+ * and all Runs of one Workspace give the same positions for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -6,7 +6,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
-/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject represents the service. */
+/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject is svc itself. */
 export const RunTurnRow = table(
   "run_turns",
   { turn: Schema.Int, slot_pool: Schema.String, workspace_id: WorkspaceId, subject: Schema.String },
@@ -46,15 +46,15 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** Number of a Workspace's waiting Runs that are compared with the abilities of a pool's agents. */
+/** Maximum number of a Workspace's waiting Runs that are compared with the facts of agents. */
 const mostAsked = 10
 
-/** Number of a person's Runs that an agent may skip because it lacks a requirement. */
+/** Maximum number of a person's Runs that an agent may skip because it does not meet their requirements. */
 const mostOfPerson = 50
 
 /**
- * The queued Runs that can start on the control plane: no applies while agents may be executing applies that a restored server
- * lacks.
+ * The queued Runs that can start on the control plane. Excludes applies while agents may be executing applies that a restored
+ * database does not contain.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
@@ -65,12 +65,12 @@ const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
   withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
 
 /**
- * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
- * soonest. Each step of a recursion is one index lookup: the next Workspace with a claimable Run, the next person in it.
+ * For each pool, separately for drift checks: the first claimable Run of each person, in the Workspaces whose turn is next. Each
+ * recursion step is one index lookup, of the next Workspace with a claimable Run or of the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
-  // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, verbatim, as the indexes require.
+  // These expressions must match the indexes `runs_claimable` and `runs_claimable_of_subject` verbatim.
   const drift = sql.literal("(type = 'drift_check')")
   const subject = sql.literal("COALESCE(created_by, '')")
   const claimable = sql.literal(`status = 'queued' AND capsule_wait = 0${notHeld(window)}`)
@@ -116,31 +116,31 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => 
     WHERE p.subject IS NOT NULL`
 }
 
-/** Reads of the queue for `decide`; each is bounded by places, people or one Workspace, never by the length of the queue. */
+/** Reads the queue for `decide`. Each read is bounded by places, people or one Workspace, never by the length of the queue. */
 export class QueueRows extends Context.Service<
   QueueRows,
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
-     * soonest. Reads one Workspace more than there are places: only a Workspace that is executing a Run can be at its limit, so
-     * the next Run is among them.
+     * For each pool, separately for drift checks: the first claimable Run of each person, in the Workspaces whose turn is next.
+     * Reads one Workspace more than there are places. Only a Workspace that is executing a Run can be at its limit, so the result
+     * always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
-     * For a pool of agents, in the Workspaces it is assigned to: the first few claimable Runs of each person, since the
-     * very first may need something that the asking agent lacks.
+     * For a pool of agents, in its Workspaces: the first few claimable Runs of each person. The first one may have a requirement
+     * that the agent does not meet.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** The places where people's Runs are waiting. */
+    /** Pools and Workspaces in which people's Runs wait. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
-    /** People's Runs that are waiting for agents of a pool assigned to their Workspace: the first few of each Workspace. */
+    /** Runs of people that wait for agents of a pool assigned to their Workspace; the first few of each Workspace. */
     readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Number of Runs that a Workspace has queued, counted up to `most`. */
+    /** The number of a Workspace's queued Runs, counted up to `most`. */
     readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
-    /** Records the turn of a Workspace and one of its people, in the caller's transaction. */
+    /** Records that a Workspace, and the person who requested the Run, took their turn. Runs in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
 >()("svc/actors/running/queue/QueueRows") {

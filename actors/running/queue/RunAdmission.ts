@@ -4,15 +4,15 @@ import type { NewRun } from "../../ledger/run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
-/** The time that a client should wait before its next attempt. */
+/** Time that a client should wait before it retries. */
 const retryAfterSeconds = 30
 
-/** The share of a Workspace's queue that is reserved for people's requests. */
+/** The part of a Workspace's queue that is reserved for Runs that people request. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
- * Decides if a Workspace may queue one more Run. Checked in the transaction that writes the Run, before anything is written. Only
- * new work is checked: a coordinator's later Runs, and the apply of an automatic plan, were admitted with the first Run.
+ * Decides whether a Workspace may queue another Run, in the transaction that writes the Run and before anything is written. Only
+ * new work is checked: later Runs of a coordinator, and the apply of an automatic plan, were admitted with their first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,

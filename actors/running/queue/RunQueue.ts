@@ -22,7 +22,7 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { providedService } from "../../base/Provided.ts"
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
-/** A place with its sentence. It refers to Runs as a row does: by ids as plain strings. */
+/** A queue position with its sentence. Its Run ids are plain strings, as in a row. */
 type WordedPlace = typeof QueuePlace.Encoded
 
 const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
@@ -63,32 +63,32 @@ const standing = (run: ListedRunRow): QueuedRun => ({
 })
 
 /**
- * The next Run, and the positions of the others: `decide` determines both from the rows. A Capsule has at most one active Run
- * that reads or changes its infrastructure; Workspaces, and the people within one, take turns.
+ * Chooses the next Run and the positions of the others, by passing rows to `decide`. A Capsule has at most one active Run that
+ * reads or changes its infrastructure. Workspaces, and the people in them, take turns.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
   {
-    /** Signals that something may have become runnable. */
+    /** Signals that a Run may have become runnable. */
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** Like `woken`, for one of many waiters: each subsequent wake-up arrives as a message. */
+    /** Like `woken`, for one of many waiters. Each later wake-up arrives as a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
-    /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
+    /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * Like `claim`, for a pool of agents, in the caller's transaction: takes the first Run in turn that `fits` the asking agent.
-     * A Run that does not fit blocks nobody.
+     * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run in turn that `fits` the agent. A
+     * Run that does not fit delays nobody.
      */
     readonly claimOf: (
       pool: string,
       owner: string,
       fits: (runId: RunId) => Effect.Effect<boolean>
     ) => Effect.Effect<RunRow | undefined>
-    /** The position of a queued Run; `none` for any other. */
+    /** The position of a queued Run; `none` for other Runs. */
     readonly place: (run: ListedRunRow) => Effect.Effect<WordedPlace | undefined>
-    /** Like `place`, for a page of Runs, with one queue read per Workspace. */
+    /** Like `place`, for a page of Runs. Reads the queue once per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/running/queue/RunQueue") {
@@ -109,7 +109,7 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /** Makes room in pools whose places only the agents count, and in which not every agent can execute every Run. */
+      /** Makes room at agents. Only agents count their places, and not every agent can execute every Run. */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
           scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
@@ -125,7 +125,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** A scheduled drift check stops when a person's Run is waiting for its place. */
+      /** Stops a scheduled drift check if a person's Run waits for its place. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
@@ -149,7 +149,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      /** Agents are considered last: a Run that is waiting for its Capsule is not yet waiting for an agent. */
+      /** Adds the obstacle in the pool. A Run that waits for its Capsule does not need an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
@@ -166,7 +166,7 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Everything after it is also a drift check.
+          // Every Run after this one is a drift check too.
           if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
@@ -186,7 +186,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // The queue may exceed its limit if the limit has been lowered: the rest follows the read part.
+          // If the limit was lowered, the queue may be longer than the window. The remaining Runs follow it.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

@@ -22,7 +22,7 @@ const MemberRow = rowShape({
 })
 type MemberRow = RowOf<typeof MemberRow.columns>
 
-/** A plan in the group, with the apply that used it. */
+/** A plan of the group, and the apply that used it. */
 const PlanRow = rowShape({
   ...Struct.pick(RunRow.columns, ["id", "status", "created_at", "error_code", "error_message"]),
   capsule_id: CapsuleRow.columns.id,
@@ -38,7 +38,7 @@ interface Reason {
   readonly message: string
 }
 
-/** A Capsule in a group, according to its rows. */
+/** A Capsule of a group, with the status of its plan and apply. */
 export interface GroupMember extends Member {
   readonly name: string
   readonly wave: number
@@ -118,7 +118,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
   const newest = new Map<string, PlanRow>()
   for (const plan of plans) {
-    // Of two plans created at the same moment, the one that is not void is newer.
+    // If two plans have the same creation time, the one that is not void is newer.
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }

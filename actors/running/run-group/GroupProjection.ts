@@ -58,11 +58,11 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that is not waiting for another member will advance soon, unless the group is on hold.
+  // A member that waits for no other member continues soon, unless the group is on hold.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
-/** Nothing in the group can advance any further, either automatically or through a person's decision about its Runs. */
+/** Returns true if nothing in the group can continue, either automatically or after a decision about its Runs. */
 export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
   group.cancelled_at === null
     ? members.every(({ standing }) => standing === "applied" || standing === "left_out")
@@ -71,16 +71,16 @@ export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: Readon
           standing === "applied" || standing === "left_out" || standing === "failed" || standing === "cancelled"
       )
 
-/** The group with its Runs in creation order: producers before consumers. */
+/** The group with its Runs in creation order, so producers come before their consumers. */
 export const toRunGroup = (
   row: RunGroupRow,
   runs: ReadonlyArray<Run>,
   { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
 ) => {
-  // A check, or an update from an older release, has no waves.
+  // A group of checks, or an update from an earlier release, has no waves.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  // A failed or cancelled member may be planned again: until the group is over, it has no end time.
+  // A failed or cancelled member may be planned again, so the group has no end time until it is over.
   const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {
@@ -103,7 +103,7 @@ export const toRunGroup = (
   }
 }
 
-/** A group with its Runs in their current status. */
+/** A group and its Runs, with their current status. */
 export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue

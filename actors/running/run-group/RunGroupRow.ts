@@ -12,15 +12,15 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: the time at which all of its parts had ended. It stays open while a failed Capsule may be planned again. */
+    /** For an update: the time at which every part had ended. Null while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
-    /** JSON; the person on whose behalf the later waves are planned. */
+    /** JSON: the person on whose behalf later waves are planned. */
     started_by: Schema.NullOr(Schema.String),
     cancelled_at: Schema.NullOr(Timestamp),
     cancelled_by: Schema.NullOr(Schema.String),
     cancel_reason: Schema.NullOr(Schema.String),
     replaced_by: Schema.NullOr(RunGroupId),
-    /** The reason why the next wave is not planned although it could be. */
+    /** The reason why the next wave is held back, if it is. */
     held_reason: Schema.NullOr(Schema.String),
     held_by_pause: Flag,
     moved: Schema.Int,
@@ -30,7 +30,7 @@ export const RunGroupRow = table(
 )
 export type RunGroupRow = RowOf<typeof RunGroupRow.columns>
 
-/** The Capsules of a group, with decisions that are made only once. */
+/** The Capsules of a group, with the decisions that are made only once. */
 export const RunGroupMemberRow = table("run_group_members", {
   group_id: RunGroupId,
   capsule_id: CapsuleId,
@@ -42,8 +42,8 @@ export const RunGroupMemberRow = table("run_group_members", {
 export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>
 
 /**
- * The open update of a person's plan: an update in which the Capsule failed, and which continues with this plan. `undefined`
- * while the Capsule is still waiting for its turn, because it will be planned then.
+ * The open update that a person's plan continues, because the Capsule failed in it. `undefined` while the Capsule still waits for
+ * its turn, when the update plans it anyway.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

@@ -22,11 +22,9 @@ import { type ChangesOf, Flag, rowShape } from "../../base/database/Table.ts"
 const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
- * The updates whose next step may be due. Looking for them after each commit would add 5% to the time of every command, so it
- * happens only while an update is open.
- *
- * - `opening`: runs an effect that may open an update, in a transaction, which must be the outermost one
- * - `due`: oldest first; reads nothing if no update was open at the last check and `opening` has not been called since
+ * Finds updates whose next step may be due. Searching after each commit would make every command 5% slower, so it searches only
+ * while an update is open. - `opening`: runs an effect that may open an update in the outermost transaction - `due`: the open
+ * updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called since
  */
 const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
   let openings = 0
@@ -48,14 +46,14 @@ const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
     )
   })
   return {
-    // Counted before and after: a check in between may or may not have seen the update.
+    // Counts before and after: a search in between may or may not see the update.
     opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     due: Effect.suspend(() => (openings === without ? Effect.succeed([]) : look))
   }
 }
 
-/** A Capsule in the group that refused its plan. */
+/** A Capsule of the group whose plan was refused. */
 export interface Refused {
   readonly capsuleId: CapsuleId
   readonly error: ApiError
@@ -67,22 +65,22 @@ const leftOut = {
 }
 
 /**
- * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. The next steps are decided from the rows
- * alone, again after each commit that changes a Run or a Capsule of the group, and after a restart.
+ * Updates of a Workspace. The only writer of `run_groups` and `run_group_members`. The next steps are decided from rows, after
+ * each commit that changes a Run or Capsule of the group and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * An update of all stale Capsules, or of those in `only`, and of their consumers: plans the first wave. It replaces an older
-     * open update of the Workspace. If every Capsule refuses, it fails with the first refusal.
+     * Starts an update of all stale Capsules (or those in `only`) and of their consumers, and plans the first wave. Replaces an
+     * open update of the Workspace. If every Capsule refuses, fails with the first refusal.
      */
     readonly startUpdate: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       only?: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<{ readonly id: RunGroupId; readonly refused: ReadonlyArray<Refused> }, ApiError>
-    /** A group that is only a list of Runs. */
+    /** Creates a group that only lists Runs. */
     readonly startCheck: (workspaceId: WorkspaceId) => Effect.Effect<RunGroupId>
     readonly discard: (id: RunGroupId) => Effect.Effect<void>
     /** Plans nothing more and voids unapplied plans. Running applies continue. */
@@ -93,7 +91,7 @@ export class RunGroups extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /** Takes the next steps of every open update. */
     readonly advanceAll: Effect.Effect<void>
-    /** Advances updates while the service is running. */
+    /** Runs updates until interrupted. */
     readonly follow: Effect.Effect<never>
   }
 >()("svc/actors/running/run-group/RunGroups") {
@@ -105,7 +103,7 @@ export class RunGroups extends Context.Service<
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Does not use the writer, where every statement notifies commit listeners.
+  // Uses the read connection, because every statement on the writer notifies commit listeners.
   const read = yield* ReadSql
   const commits = yield* Commits
   const audit = yield* Audit
@@ -114,7 +112,7 @@ const make = Effect.gen(function* () {
   const runCommand = yield* RunCommands
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
-  // Two concurrent decisions about one group would plan a Capsule twice.
+  // Two concurrent decisions about a group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
   const { due, opening } = dueUpdates(sql, read)
 
@@ -171,7 +169,7 @@ const make = Effect.gen(function* () {
     return { group, members, planning, hasLeft: leaving.length > 0 }
   }, transaction(sql))
 
-  /** Voids everything that a cancelled group could still have applied. Each step is repeatable. */
+  /** Voids everything that a cancelled group could still apply. Each step can be repeated. */
   const wind = Effect.fnUntraced(function* (group: RunGroupRow, members: ReadonlyArray<GroupMember>) {
     const context =
       group.cancelled_by === null ? serviceContext : yield* Effect.orDie(decodeStarter(group.cancelled_by))
@@ -179,7 +177,7 @@ const make = Effect.gen(function* () {
     for (const { planRunId, standing } of members) {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
-        // It may have ended in the meantime, which is fine.
+        // The plan may have ended in the meantime.
         yield* Effect.ignore(runCommand.Cancel(planRunId, { context, reason }))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
@@ -187,7 +185,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** `byPerson`: a person has just requested it, so it is not automation. Returns the Capsules that refused. */
+  /** `byPerson`: a person has just requested the step, so automation rules do not apply. Returns the Capsules that refused. */
   const advance = Effect.fn("RunGroups.advance")(function* (groupId: RunGroupId, byPerson: boolean) {
     const refused: Array<Refused> = []
     for (;;) {
@@ -203,12 +201,13 @@ const make = Effect.gen(function* () {
           const asked = capsuleCommand.Plan(capsuleId, { context, groupId: groupId, automatic: !byPerson })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
-          // Automation was paused, or the starter removed, before the Capsule's turn: the update waits, and nobody refused.
+          // The automation was paused or the starter removed before the Capsule's turn. The update waits, and no refusal is
+          // recorded.
           hold = byPerson ? undefined : yield* withSql(holdOf(group))
           if (hold !== undefined) break
           const { code, message } = outcome.failure
           refused.push({ capsuleId: capsuleId, error: outcome.failure })
-          // A full queue is not a refusal by the Capsule: the next decision retries.
+          // A full queue is not a refusal by the Capsule. The next decision tries again.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
       }
@@ -250,7 +249,7 @@ const make = Effect.gen(function* () {
     return id
   }, transaction(sql))
 
-  /** Reopens the updates that it had replaced. */
+  /** Removes a group that could not start, and reopens the updates that it replaced. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {
     const open = { cancelled_at: null, cancelled_by: null, cancel_reason: null, replaced_by: null }
     yield* Effect.orDie(
@@ -280,7 +279,7 @@ const make = Effect.gen(function* () {
       const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
       yield* Effect.orDie(sql`INSERT INTO run_group_members ${RunGroupMemberRow.values(sql, member)}`)
     }
-    // Two open updates of one Workspace would void each other's plans forever, so there is at most one.
+    // At most one update per Workspace is open, because two would void each other's plans forever.
     const older = {
       cancelled_at: row.created_at,
       cancelled_by: started_by,

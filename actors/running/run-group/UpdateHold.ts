@@ -9,17 +9,17 @@ const StarterJson = Schema.fromJsonString(CommandContext)
 export const encodeStarter = Schema.encodeSync(StarterJson)
 export const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 
-/** The person on whose behalf the waves of a group are planned. */
+/** The person on whose behalf a group's waves are planned. */
 export const starterOf = (group: RunGroupRow) =>
   group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-/** The reason why the later waves of a group are not planned now. */
+/** The reason why later waves of a group are not planned now. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean
 }
 
-/** Later waves are planned on behalf of the group's starter: if the starter may no longer plan, nothing is started. */
+/** Later waves are planned on behalf of the group's starter. If the starter may no longer plan, nothing starts. */
 export const holdOf = Effect.fnUntraced(function* (
   group: RunGroupRow
 ): Effect.fn.Return<Hold | undefined, never, SqlClient.SqlClient> {
@@ -43,8 +43,8 @@ export const holdOf = Effect.fnUntraced(function* (
 })
 
 /**
- * The reason why no plan of this group may be created, in the transaction that would create it; `undefined` if nothing prevents
- * it. `automatic`: no person has just requested it.
+ * Returns the reason why this group must not create a plan, or `undefined`, in the transaction that would create it. `automatic`
+ * is true if no person has just requested it.
  */
 export const updateRefusal = Effect.fn("RunGroups.updateRefusal")(function* (id: RunGroupId, automatic: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -5,39 +5,39 @@ import type { SqlClient } from "effect/sql"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { DependencyEdgeRow } from "../../ledger/consumption/DependencyRow.ts"
 
-/** The consumer uses a value from the producer. */
+/** An edge: the consumer uses a value of the producer. */
 export interface WaveEdge {
   readonly producer: CapsuleId
   readonly consumer: CapsuleId
 }
 
-/** The status of a Capsule in a group according to its rows. `outdated`: its plan was voided, and no other has been created. */
+/** The status of a Capsule in a group. `outdated`: its plan was voided and not replaced. */
 export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
 
 export interface Member {
   readonly capsuleId: CapsuleId
   readonly standing: Standing
-  /** It currently has something to update. */
+  /** True if the Capsule has something to update now. */
   readonly isBehind: boolean
 }
 
 export type NextStep =
   | { readonly kind: "plan" }
   | { readonly kind: "leave_out" }
-  /** For producers that have not been updated yet. */
+  /** The producers that have not been updated yet. */
   | { readonly kind: "wait"; readonly for: ReadonlyArray<CapsuleId> }
-  /** It is in progress, or finished. */
+  /** The Capsule is in progress or finished. */
   | { readonly kind: "none" }
 
-/** Its Outputs are final for this update. */
+/** Returns true if the Capsule's Outputs are final for this update. */
 const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
 
 const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<CapsuleId> =>
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
- * The next step for each Capsule of an update: a consumer is planned once all of its producers have been applied or left out, and
- * only if it is behind at that point. A failed Capsule delays only its consumers.
+ * The next step for each Capsule of an update. A consumer is planned when all its producers have been applied or left out, and
+ * only if it is behind at that time. A failed Capsule delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -57,7 +57,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, starting at 1: the wave after its last producer. */
+/** The wave of each Capsule, from 1: one more than the latest wave of its producers. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
@@ -76,7 +76,7 @@ export const wavesOf = (
   return waves
 }
 
-/** The Capsules that are behind, with all direct and indirect consumers. */
+/** The Capsules that are behind, and all their direct and indirect consumers. */
 export const membersOf = (
   behind: ReadonlyArray<CapsuleId>,
   updatable: ReadonlySet<CapsuleId>,
@@ -97,8 +97,7 @@ export const membersOf = (
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
 /**
- * The state of a wave, derived from its members' states: active members take precedence, then members that need a person, then
- * failures.
+ * Derives the state of a wave from its members: active members take precedence, then members that need a person, then failures.
  */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
@@ -109,7 +108,7 @@ export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   return has("waiting") ? "waiting" : "succeeded"
 }
 
-/** The stale Capsules of a Workspace (or of `only` these, if given) and their consumers, in creation order. */
+/** The stale Capsules of a Workspace (or those in `only`) and their consumers, in creation order. */
 export const updateMembers = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,
