@@ -55,14 +55,14 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
-describe("the properties that an agent lacks for a Run", () => {
+describe("Agent shortcomings", () => {
   test.each(cases)("%s", (_, need, lack) => {
     expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 
-describe("the tool for a Run", () => {
-  test("is OpenTofu if both are possible, in the highest version", () => {
+describe("Tool selection", () => {
+  test("a Run uses OpenTofu if both tools are possible, in the highest version", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })
@@ -71,7 +71,7 @@ describe("the tool for a Run", () => {
   })
 })
 
-test("the stricter of two minimum levels applies", () => {
+test("the stricter of two minimum isolation levels applies", () => {
   expect(stricter(undefined, undefined)).toBeUndefined()
   expect(stricter("landlock", undefined)).toBe("landlock")
   expect(stricter(undefined, "landlock")).toBe("landlock")
@@ -79,7 +79,7 @@ test("the stricter of two minimum levels applies", () => {
   expect(stricter("bubblewrap", "landlock")).toBe("bubblewrap")
 })
 
-test("a need lists every missing property", () => {
+test("the description of a Run's requirements lists every property", () => {
   expect(needInWords({ tool: { name: "terraform", version: "1.11.4" }, platform: "linux_amd64" })).toBe(
     "Terraform 1.11.4 on linux_amd64"
   )

@@ -7,14 +7,14 @@ import {
 
 const plan = [{ name: "cloud", mark: "a" }]
 
-/** An agent that holds these credentials itself; one without a mark is from an earlier release. */
+/** An agent that holds these credentials; a credential without a mark is from an agent of an earlier release. */
 const agent = (agentId: string, own: Readonly<Record<string, string | undefined>>): AgentCredentials => ({
   agentId,
   names: Object.keys(own),
   marks: Object.entries(own).flatMap(([name, mark]) => (mark === undefined ? [] : [{ name, mark }]))
 })
 
-/** The same agent, after a long silence. */
+/** The same agent after a long silence. */
 const silent = (...given: Parameters<typeof agent>): AgentCredentials => ({ ...agent(...given), isSilent: true })
 
 const cases: ReadonlyArray<
@@ -47,13 +47,13 @@ const cases: ReadonlyArray<
   ["one has none for now", [agent("one", { cloud: "b" }), agent("two", {})], ["cloud"], undefined]
 ]
 
-describe("the credentials of a plan", () => {
+describe("Plan credentials", () => {
   test.each(cases)("%s", (_, agents, replaced, holders) => {
     expect(replacedOf(plan, agents)).toEqual([...replaced])
     expect(holdersOf(plan, agents)).toEqual(holders === undefined ? undefined : [...holders])
   })
 
-  test("are replaced individually, and a single agent must have all of them", () => {
+  test("a plan's credentials are replaced individually, and a single agent must hold all of them", () => {
     const both = [...plan, { name: "other", mark: "x" }]
     const agents = [agent("one", { cloud: "a", other: "y" }), agent("two", { cloud: "b", other: "x" })]
     expect(replacedOf(both, agents)).toEqual([])

@@ -47,7 +47,7 @@ const there = Effect.gen(function* () {
   return rows.map(({ name, revoked }) => `${name}${revoked === 1 ? " revoked" : ""}`)
 })
 
-tests.live("an ephemeral agent is removed after a week of silence, unless it owes a state", () =>
+tests.live("an ephemeral agent is removed after a week of silence, unless a state of its apply is still missing", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -74,7 +74,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless it owe
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // The last agent of a token is removed immediately; while the token has other agents, the row shows that it was for several.
+    // The last agent of a token is removed immediately. While the token has other agents, the row records that it was a group
+    // token.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
@@ -84,7 +85,7 @@ tests.live("an ephemeral agent is removed after a week of silence, unless it owe
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // Nothing reports that the first one's apply was started; the other's was, and its state may exist only on that machine.
+    // The third agent never reported that its apply started. The fourth agent did, and the state may exist only on its machine.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
@@ -97,7 +98,7 @@ tests.live("an ephemeral agent is removed after a week of silence, unless it owe
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent awaiting the review after a restore is not removed before or right after the review", () =>
+tests.live("an agent awaiting the review after a restore is not removed before the review or right after it", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -120,7 +121,7 @@ tests.live("an agent awaiting the review after a restore is not removed before o
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent owes nothing once it has submitted the state of its apply", () =>
+tests.live("an agent owes no state after it has submitted the state of its apply", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -133,7 +134,7 @@ tests.live("an agent owes nothing once it has submitted the state of its apply",
     yield* add("agent_runs", { ...claim, fence: 2, claim: "second" })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
     const { forget } = yield* begun
-    // The agent was away for longer than any of the periods, and so was the service.
+    // The agent was away for longer than every period, and so was the service.
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* TestClock.adjust("1 hour")

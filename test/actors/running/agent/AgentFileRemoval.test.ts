@@ -16,7 +16,7 @@ afterAll(plane.dispose)
 
 const day = 86_400_000
 
-/** Removes everything due this many days from now. */
+/** Removes everything that is due after the given number of days. */
 const removedAfter = (days: number) =>
   Effect.gen(function* () {
     const { removeAll } = yield* AgentFileRemoval
@@ -25,7 +25,7 @@ const removedAfter = (days: number) =>
   })
 
 plane.live(
-  "what an agent sent for an abandoned apply is kept for a month, and what belongs to a running apply is always kept",
+  "an agent's files for an abandoned apply are kept for a month, and files of a running apply are always kept",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -41,7 +41,7 @@ plane.live(
       expect(yield* blobs.claims).toEqual([claim])
       yield* removedAfter(29)
       expect(yield* isThere).toBe(true)
-      // Its agent returns after a month and uploads what it has over a slow connection.
+      // The agent returns after a month and uploads its files over a slow connection.
       const { runsFolder } = yield* RunSettings
       const late = new Date(Date.now() + 31 * day - day / 2)
       const folder = join(dirname(runsFolder), "agent-blobs", `${claim.runId}-${claim.fence}`)

@@ -3,8 +3,8 @@ import { type ExecutionSpan, phaseDurations } from "../../../../actors/running/a
 
 const span: ExecutionSpan = { acceptedAt: 1_000_000, resultAt: 1_010_000, finishedAt: 1_012_000 }
 
-describe("the phases of an agent's Run", () => {
-  test("have the durations that the agent reports, and the last one lasts until its result", () => {
+describe("Agent phases", () => {
+  test("the phases of an agent's Run have the reported durations, and the last phase lasts until the result", () => {
     for (const ahead of [0, 3_600_000, -3_600_000]) {
       const at = (millis: number) => span.acceptedAt + ahead + millis
       expect(
@@ -24,7 +24,7 @@ describe("the phases of an agent's Run", () => {
     }
   })
 
-  test("are never longer than the execution and never negative, even if the agent's clock was changed", () => {
+  test("the phases of an agent's Run are never negative or longer than the execution, even if the clock changes", () => {
     const jumped = [
       { phase: "prepare" as const, at: 0 },
       { phase: "init" as const, at: 86_400_000 },
@@ -33,7 +33,7 @@ describe("the phases of an agent's Run", () => {
     expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
   })
 
-  test("end with the last known phase without a result, and the server's own checks count separately", () => {
+  test("without a result the phases end with the last known phase, and the server's checks count separately", () => {
     const reported = [
       { phase: "prepare" as const, at: 5_000 },
       { phase: "apply" as const, at: 6_000 }

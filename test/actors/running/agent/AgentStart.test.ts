@@ -18,7 +18,7 @@ afterAll(plane.dispose)
 
 afterEach(() => plane.runPromise(withoutObstacles))
 
-/** Nothing was started: the Run is over, its plan is gone, and nobody waits for evidence. */
+/** Checks that nothing was started: the Run is over, its plan is gone, and no evidence is pending. */
 const untouched = Effect.fnUntraced(function* ({ capsuleId, runId }: Applying, before: string) {
   const sql = yield* SqlClient.SqlClient
   expect(yield* sql`SELECT start_acknowledged_at, provider_apply_succeeded FROM runs WHERE id = ${runId}`).toEqual([
@@ -41,7 +41,7 @@ const safetyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 for (const [name, { code, happens, ...expected }] of Object.entries(startObstacles)) {
-  plane.live(`refuses the start of an apply when ${name} after it was accepted`, () =>
+  plane.live(`an agent cannot start an apply when ${name} after the acceptance`, () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
       const agent = yield* enrolled()
@@ -49,7 +49,7 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
       yield* agent.as(agent.client.Accept(claim))
       const before = yield* safetyOf(capsuleId)
       yield* happens({ capsuleId, runId: claim.runId })
-      // An agent that did not receive the refusal asks again.
+      // An agent that did not receive the refusal repeats its request.
       for (const _ of [1, 2]) {
         expect(yield* Effect.flip(agent.as(agent.client.Start(claim)))).toMatchObject({ _tag: "Gone" })
       }
@@ -64,14 +64,14 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
   )
 }
 
-plane.live("refuses a start that is repeated after a cancel, and the Run ends cancelled with its agent's report", () =>
+plane.live("a repeated start is refused after a cancel, and the Run ends cancelled with its agent's report", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
     const { capsuleId, claim } = yield* applyOfferedTo(agent, "start-repeated")
     yield* agent.as(agent.client.Accept(claim))
     const before = yield* (yield* Capsules).read(capsuleId)
-    // The response is lost, so that the agent has not started its tool.
+    // The response is lost, so the agent does not start its tool.
     yield* agent.as(agent.client.Start(claim))
     yield* cancelled(claim)
     expect(yield* Effect.flip(agent.as(agent.client.Start(claim)))).toMatchObject({ _tag: "Gone" })
@@ -86,7 +86,7 @@ plane.live("refuses a start that is repeated after a cancel, and the Run ends ca
   })
 )
 
-plane.live("repeats the answer to a recorded start when a rule changes afterwards", () =>
+plane.live("a recorded start gets the same answer again when a rule changes afterwards", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -99,7 +99,7 @@ plane.live("repeats the answer to a recorded start when a rule changes afterward
   })
 )
 
-plane.live("refuses the acceptance of a cancelled apply and of a cancelled plan", () =>
+plane.live("an agent cannot accept a cancelled apply or a cancelled plan", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -118,14 +118,14 @@ plane.live("refuses the acceptance of a cancelled apply and of a cancelled plan"
   })
 )
 
-plane.live("withholds an offer that was cancelled before the agent received it", () =>
+plane.live("an offer cancelled before the agent received it is withheld", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
     yield* begun("offer-cancelled")
     const { name, offer } = yield* offerTo(agent)
     yield* cancelled(offer)
-    // The response was lost, so that the agent asks for the same offer again.
+    // The response was lost, so the agent requests the same offer again.
     const next = yield* Effect.timeoutOption(agent.next(name), "500 millis")
     expect(next._tag === "Some" ? next.value.offer : undefined).toBeUndefined()
     expect((yield* settled(offer.runId)).status).toBe("cancelled")

@@ -37,7 +37,7 @@ const savedPlans = Effect.fnUntraced(function* (runId: RunId) {
   return yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT run_id FROM run_plans WHERE run_id = ${runId}`)
 })
 
-plane.live("a plan of an agent ends cancelled if the cancel was accepted before its result arrived", () =>
+plane.live("an agent's plan ends cancelled if the cancel was accepted before its result arrived", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -45,7 +45,7 @@ plane.live("a plan of an agent ends cancelled if the cancel was accepted before 
     const { offer } = yield* offerTo(agent)
     yield* agent.as(agent.client.Accept(offer))
     yield* cancelled(offer.runId)
-    // The agent has computed the plan before it hears of the cancel.
+    // The agent computes the plan before it receives the cancel.
     yield* planOn(agent, offer)
     const run = yield* settled(offer.runId)
     expect(run).toMatchObject({ status: "cancelled", planSummary: { add: 1 } })
@@ -54,7 +54,7 @@ plane.live("a plan of an agent ends cancelled if the cancel was accepted before 
   })
 )
 
-plane.live("an apply of an agent that was done before its cancel ends cancelled with a complete state", () =>
+plane.live("an agent's apply that finished before its cancel ends cancelled with a complete state", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -70,7 +70,7 @@ plane.live("an apply of an agent that was done before its cancel ends cancelled 
     const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
     expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
 
-    // Its drift check is cancelled too, and the result that arrives afterwards is not recorded.
+    // The agent's drift check is cancelled too, and svc does not record the result that arrives afterwards.
     const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
     const { offer } = yield* offerTo(agent)
     expect(offer.runId).toBe(check.id)

@@ -18,7 +18,7 @@ test.each([
   [29, 10n * second, false],
   [30, 10n * second, true],
   [300, 20n * second, true],
-  // The server was down, or the machine suspended: the last answer is the one that the agent received.
+  // The server was down or the machine suspended: the agent reports the last response that it received.
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]
@@ -41,14 +41,14 @@ const renewal = (agent: TestAgent, claim: { readonly runId: RunId; readonly fenc
     })
   )
 
-plane.live("shows an agent that is heard and receives no answers, until it receives one", () =>
+plane.live("an agent that is heard but receives no responses is shown as such until it receives one", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
     const { claim } = yield* applyingOn(agent, "unanswered")
     const runs = yield* Runs
     const shown = Effect.map(runs.read(claim.runId), (run) => run.agent?.unansweredSince)
-    // The server has answered nothing before this.
+    // The server has not responded to any request before this one.
     yield* renewal(agent, claim, 120)
     expect(yield* shown).toBeUndefined()
     yield* renewal(agent, claim, 5)
@@ -58,7 +58,7 @@ plane.live("shows an agent that is heard and receives no answers, until it recei
     const run = yield* runs.read(claim.runId)
     expect(run.agentUnreachableSince).toBeUndefined()
     expect(new Map(agentFacts(run)).get("unanswered")).toContain("lost since")
-    // An agent of an earlier release does not report it, and proves nothing.
+    // An agent of an earlier release does not report the time, so nothing can be concluded.
     yield* renewal(agent, claim)
     expect(yield* shown).toBe(since)
     yield* renewal(agent, claim, 0)

@@ -38,8 +38,8 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
-describe("the changes of an apply to its Capsule", () => {
-  test("a success advances the state, and keeps the preparation's tool and lock", () => {
+describe("Apply outcomes", () => {
+  test("a successful apply advances the state, and keeps the preparation's tool and lock", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
       current_state_generation: 5,
@@ -59,7 +59,7 @@ describe("the changes of an apply to its Capsule", () => {
     })
   })
 
-  test("without a preparation the Capsule keeps its tool", () => {
+  test("a Capsule keeps its tool if the apply has no preparation", () => {
     const known = { ...capsule, tool_name: "terraform" as const }
     expect(capsuleAfter("apply", known, result(), undefined, namedStateVersion("new"))).toMatchObject({
       tool_name: "terraform",
@@ -67,7 +67,7 @@ describe("the changes of an apply to its Capsule", () => {
     })
   })
 
-  test("the endpoint is a public https Output, and never a private one", () => {
+  test("a Capsule's endpoint is a public https Output, and never a private one", () => {
     const endpointOf = (...outputs: ReadonlyArray<StateOutput>) =>
       capsuleAfter("apply", capsule, result({ outputs }), prepared, namedStateVersion("new"))["public_endpoint"]
     const address = "https://app.example.test"
@@ -86,7 +86,7 @@ describe("the changes of an apply to its Capsule", () => {
   })
 
   const nothing = { exit: "failed", changedAnything: false } as const
-  test("a failure that touched nothing leaves the Capsule unchanged", () => {
+  test("a failed apply that touched nothing leaves the Capsule unchanged", () => {
     expect(capsuleAfter("apply", capsule, result(nothing), prepared, undefined)).toEqual({})
   })
 
@@ -96,7 +96,7 @@ describe("the changes of an apply to its Capsule", () => {
     { sandboxKilled: true },
     { stateProblem: "unreadable" as const }
   ]) {
-    test(`a failure with ${Object.keys(doubt).join()} is recorded as uncertain`, () => {
+    test(`a failed apply with ${Object.keys(doubt).join()} is recorded as uncertain`, () => {
       expect(capsuleAfter("apply", capsule, result({ ...nothing, ...doubt }), prepared, undefined)).toEqual({
         status: "error",
         runtime_safety: "unknown"
@@ -105,7 +105,7 @@ describe("the changes of an apply to its Capsule", () => {
   }
 })
 
-test("a state counts as new once something has changed, and needs a lineage", () => {
+test("an apply's state counts as new if something changed and it has a lineage", () => {
   expect(isNewState(result())).toBe(true)
   expect(isNewState(result({ changedAnything: false }))).toBe(true)
   expect(isNewState(result({ exit: "failed" }))).toBe(true)
@@ -114,7 +114,7 @@ test("a state counts as new once something has changed, and needs a lineage", ()
   expect(isNewState(result({ state: undefined }))).toBe(false)
 })
 
-test("evidence combines the preparation and the observation; the observation takes precedence", () => {
+test("an apply's evidence combines preparation and observation, and the observation takes precedence", () => {
   const seen = { severity: "error" as const, summary: "seen" }
   const noted = { severity: "warning" as const, summary: "noted" }
   const newer = { name: "opentofu", version: "1.10.1" } as const
@@ -125,7 +125,7 @@ test("evidence combines the preparation and the observation; the observation tak
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply whose end was not observed keeps what was prepared.
+  // An apply whose end was not observed keeps its preparation.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],
@@ -133,7 +133,7 @@ test("evidence combines the preparation and the observation; the observation tak
   })
 })
 
-test("earlier secrets are kept after the newer ones, without duplicates and up to a limit", () => {
+test("earlier secrets follow the newer ones, without duplicates and up to a limit", () => {
   const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
   const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
   expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([
@@ -145,7 +145,7 @@ test("earlier secrets are kept after the newer ones, without duplicates and up t
   expect(rememberedSecrets([secret("x".repeat(600 * 1024), "var.long")], [secret("y", "var.short")])).toHaveLength(1)
 })
 
-describe("the result of an apply", () => {
+describe("Apply results", () => {
   const outcome: ApplyOutcome = {
     tool,
     sandboxLevel: "process",
@@ -163,7 +163,7 @@ describe("the result of an apply", () => {
     limit: { code: "memory_limit", message: "Too much memory." }
   }
 
-  test("contains the runner's observation and the Outputs to publish", () => {
+  test("an apply result contains the runner's observation and the Outputs to publish", () => {
     const outputs = allPrivate(outcome.outputs)
     expect(outputs.map(({ sensitive }) => sensitive)).toEqual([true])
     const { envNames: _, limit, outputs: __, sandboxLevel: ___, tool: used, diagnostics, ...seen } = outcome
@@ -175,7 +175,7 @@ describe("the result of an apply", () => {
     })
   })
 
-  test("has its own error, or an error derived from its end", () => {
+  test("an apply result has its own error, or an error derived from its end", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."
@@ -185,7 +185,7 @@ describe("the result of an apply", () => {
     expect(errorOf({ exit: "failed" }).code).toBe("apply_failed")
   })
 
-  test("describes the found state, and lists left-over states only if one was kept", () => {
+  test("an apply result describes the found state, and mentions a left-over state only if one was kept", () => {
     const state = Redacted.make(new Uint8Array([1]))
     const failed = { exit: "failed", stateProblem: "unreadable" } as const
     const messages = [

@@ -24,7 +24,7 @@ interface Case {
   readonly conditions?: Partial<PlaneConditions>
   readonly plan?: Partial<RunRow>
   readonly operator?: Partial<OperatorConfigsShape>
-  /** An approval rule, and an approval by the owner, both from before the apply was claimed. */
+  /** An approval rule and the owner's approval, both recorded before the apply was claimed. */
   readonly rule?: { readonly approvers: number; readonly planAuthorCounts: 0 | 1 }
 }
 
@@ -79,9 +79,7 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/**
- * Executes the apply of an applicable plan, changed as the case requires; returns the Run and the processes that were started.
- */
+/** Executes an applicable plan's apply with the changes of this case, and returns the Run and the started processes. */
 const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {

@@ -31,7 +31,7 @@ const leaking = (end: string) => ({
     output "plain" { value = "nothing secret" }`
 })
 
-/** The module does not mark what it stores in its state. */
+/** The module does not mark the value in its state as sensitive. */
 const unmarked = {
   "main.tf": `
     variable "secret" {
@@ -42,7 +42,7 @@ const unmarked = {
     output "a" { value = terraform_data.a.output }`
 }
 
-/** Everything reported about a Run. */
+/** All text reported about a Run. */
 const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
   const streams = yield* RunStreams
   // The last lines may arrive after the end.
@@ -51,7 +51,7 @@ const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["r
 })
 
 describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is applied", () => {
-  tests.live("are hidden in the tool's entire output, even when it fails", () =>
+  tests.live("an apply's secrets are hidden in the tool's entire output, even when the tool fails", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       for (const [branch, end, status] of [
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("have the same count in an apply as when its plan was admitted", () =>
+  tests.live("an apply counts the same number of secrets as the admission of its plan", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("do not reappear in an Output that repeats them", () =>
+  tests.live("an apply's secrets do not reappear in an Output that repeats them", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-repeats", leaking("true"), { variables: { secret } })
       expect((yield* applied(plan)).status).toBe("succeeded")
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after a change, because the state contains the previous values", () =>
+  tests.live("replaced secrets stay hidden, because the state contains the previous values", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -99,7 +99,7 @@ const manyFindings = [
 
 describe.skipIf(Bun.which("terraform") === null)("a check with a given configuration", () => {
   tests.live(
-    "reports the requirements of its plan, but no values",
+    "a configuration check reports the requirements of its plan, but no values",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check with a given configura
   )
 
   tests.live(
-    "accepts only configurations in its own Workspace, and reveals no others",
+    "a configuration check accepts only configurations in its own Workspace, and reveals no others",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -195,7 +195,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check with a given configura
 
 describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   tests.live(
-    "is checked against the configuration of its Capsule",
+    "a revision plan is checked against the configuration of its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -216,8 +216,8 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   )
 })
 
-describe("a check stored by an older release", () => {
-  it.effect("covers only the module", () =>
+describe("Older checks", () => {
+  it.effect("a check stored by an older release covers only the module", () =>
     Effect.gen(function* () {
       const spec = `{"sourceId":"${namedSource(1)}","snapshot":{"id":"${namedSnapshot(1)}","url":"https://git.example.test/a","ref":"main","path":".",
         "resolvedCommit":"1","archiveDigest":"sha256:1","archiveSizeBytes":1,"fileCount":1,"omitted":[],"warnings":[],

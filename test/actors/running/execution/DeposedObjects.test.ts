@@ -24,7 +24,7 @@ const db = (name: string, more = "") => ({
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an object that a replacement could not destroy", () => {
-  tests.live("is deposed in the plan, the terminal and the resource list, separately from the live object", () =>
+  tests.live("an object that a replacement could not destroy appears as deposed, separately from the live object", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const connection = yield* demoConnection("token-deposed")

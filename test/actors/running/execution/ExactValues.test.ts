@@ -39,7 +39,7 @@ const numberText = fc.oneof(
     .map(([sign, whole, fraction]) => `${sign}${whole}.${fraction.replace(/0+$/, "")}5`)
 )
 
-/** Strings with every kind of escape; the tool replaces what is not Unicode, so that only whole characters occur. */
+/** Strings with every kind of escape. The tool replaces invalid Unicode, so only whole characters occur. */
 const anyString = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 12 }),
   fc.constantFrom(
@@ -74,7 +74,7 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   )
 })).value
 
-/** Types that JSON does not have, from lists of one kind. */
+/** Types that JSON lacks, converted from lists with elements of one type. */
 const collection = fc.oneof(
   fc.array(numberText, { maxLength: 4 }).map((items) => ["number", `[${items.join()}]`] as const),
   fc
@@ -117,7 +117,7 @@ interface Digits {
   readonly number: string
 }
 
-/** A document with every digit: numbers are told apart from strings of digits. */
+/** A document with every digit, in which numbers remain distinct from strings of digits. */
 const exactly = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { readonly source: string }) =>
     typeof value === "number" ? ({ number: String(context?.source) } satisfies Digits) : value
@@ -125,7 +125,7 @@ const exactly = (text: string): unknown =>
 
 const isDigits = (value: object): value is Digits => "number" in value && typeof value.number === "string"
 
-/** The tool's value as the API shows it. */
+/** The tool's value, as returned by the API. */
 const shown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(shown)
@@ -165,7 +165,7 @@ const bareOutputs = Effect.fnUntraced(function* (name: string, files: Readonly<R
   return exactly(yield* bare(folder, "output", "-json"))
 })
 
-/** JSON text again, with every number as the tool wrote it. */
+/** Converts the document back to JSON text, with every number as the tool wrote it. */
 const written = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(written).join()}]`
@@ -176,7 +176,7 @@ const written = (value: unknown): string => {
 }
 
 tests.live(
-  `values reach the consumer and its export like with the bare tool (SVC_EXACT_SEED=${seed})`,
+  `values reach a consumer and its export exactly as with the bare tool (SVC_EXACT_SEED=${seed})`,
   () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

@@ -28,15 +28,15 @@ import { ConnectionCommands } from "../../../../schema/commands/ConnectionComman
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
-/** The number of cases, and the seed that chooses them among all pairs of a point and an act. */
+/** The number of cases, and the seed that selects them from all pairs of a point and an act. */
 const cases = Number(process.env["SVC_GIVEN_UP_CASES"] ?? 12)
 const seed = Number(process.env["SVC_GIVEN_UP_SEED"] ?? 20_261_129)
 setDefaultTimeout(20_000 + cases * 4_000)
 
-/** The Runs whose tool was started with effects. */
+/** Runs whose tool started to make changes. */
 const started = new Set<string>()
 
-/** The pure runner, which asks for its start like the shipped one. */
+/** The pure runner, which requests permission to start like the shipped runner. */
 const runner = Layer.effect(
   ModuleRunner,
   Effect.map(ModuleRunner, (pure) =>
@@ -58,8 +58,8 @@ afterAll(tests.dispose)
 const steps = ["claimed", "prepared", "executed"] as const
 
 /**
- * The points of each kind of Run. `approved`: its plan has been approved, and its apply has not been requested. `followed` is the
- * plan of a commit that its Capsule follows, up to its apply; `settled`: it has been computed, and the service may approve it.
+ * The points of each kind of Run. `approved`: the plan is approved, and no apply has been requested. `followed` is the plan of a
+ * commit that the Capsule follows, up to its apply; `settled`: the plan is computed, and the service may approve it.
  */
 const pointsOf = {
   followed: [...steps, "settled"],
@@ -92,7 +92,7 @@ const all: ReadonlyArray<Case> = kinds.flatMap((kind) =>
 )
 
 const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind === "followed" ? "plan" : kind)
-/** The kinds that carry out a plan which people approved. */
+/** The kinds of Run that execute a plan approved by people. */
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
@@ -164,7 +164,7 @@ const answered = Effect.fnUntraced(function* (
   return { run, refused, hadStarted }
 })
 
-/** Lets the Capsule follow a commit that a webhook reports; returns the apply of it, if there was one. */
+/** Reports a commit by webhook, lets the Capsule follow it, and returns the resulting apply, if any. */
 const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const { commit, context } = yield* TestPlane
   const sources = yield* Sources
@@ -177,7 +177,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
-  // The handover of one Run may start the next Run.
+  // Finishing one Run may start the next.
   for (const _ of ["the plan", "its apply", "what follows"]) {
     yield* nothingDue
     yield* capsules.Update(capsule.id, { context })
@@ -188,7 +188,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   return items.find(({ trigger, type }) => trigger === "auto_update" && type === "apply")
 })
 
-/** Starts the Run of a kind, and returns it once it has ended; `undefined` if it was refused. */
+/** Starts a Run of this kind and returns it once it has ended, or `undefined` if it was refused. */
 const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, planId: RunId | undefined) {
   const { commit, context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -241,7 +241,7 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
   }
 })
 
-/** An approved plan for the kinds that carry one out. */
+/** An approved plan, for kinds of Run that execute one. */
 const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   const { context, workspaceId } = yield* TestPlane
   const capsules = yield* Capsules
@@ -267,14 +267,14 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** The records that a Run of a kind changes: none of them may differ once the Run was given up. */
+/** The records that a Run of this kind changes. None of them may differ once the Run has been stopped. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // The look itself was not given up.
+      // The check of the lane itself was not stopped.
       kind === "followed"
         ? Effect.succeed([])
         : sql`SELECT id FROM source_snapshots WHERE source_id = ${capsule.sourceId} ORDER BY id`,
@@ -287,17 +287,17 @@ const withoutRules = Effect.gen(function* () {
   yield* (yield* SqlClient.SqlClient)`DELETE FROM approval_rules`
 }).pipe(Effect.orDie)
 
-/** The accepted acts that must hold for a Run at this point. */
+/** Returns true if this accepted act must prevent the Run at this point. */
 const mustHold = ({ act: which, kind, point }: Case, { hadStarted, run }: Answer): boolean => {
   if (kind === "followed") {
-    // Later its apply may have been started; the cancel would have been refused.
+    // At a later point the apply may have started, and the cancel would have been refused.
     if (point === "settled") return which === "cancel" || which === "withdraw"
     return which !== "approver" && which !== "expire"
   }
   if (which === "cancel") return run !== undefined || point === "approved"
-  // It concerns looks only: an explicit sync and Runs of Capsules go on.
+  // Disabling affects only lane checks: an explicit sync and the Runs of Capsules continue.
   if (which === "disable") return false
-  // A plan that an apply has taken over does not expire.
+  // A plan no longer expires once an apply has leased it.
   if (which === "expire") return point === "approved"
   // A restore uses no Connection.
   if (kind === "restored" && which === "revoke") return false
@@ -317,7 +317,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   const { capsule } = yield* active(name, files, { options: { providerBindings: [bound(connection.id)] } })
   const approver = yield* admin
   const scene: Scene = { capsule, connectionId: connection.id, approver }
-  // With a rule the service approves nothing.
+  // Under an approval rule the service approves nothing.
   if (kind !== "followed") yield* ruled({ approvers: 1, planAuthorCounts: false })
   const planId = yield* approvedFor(kind, scene)
   const before = yield* effects(scene, kind)
@@ -340,7 +340,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   }
   if (!mustHold(given, answer)) {
     if (given.act === "approver" && !carriesOut(kind)) {
-      // Nothing was given up, so that the other acts are known to stop something.
+      // Without an act the Run completes, which proves that the acts stop something.
       expect({ ...facts, ended: run?.status }).toMatchObject({
         ended: makesPlan(kind) ? "waiting_approval" : "succeeded"
       })
@@ -356,7 +356,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
     })
     return { ...facts, seen: "evidence kept" }
   }
-  // Nothing of it happens later either.
+  // Nothing happens afterwards either.
   if (run !== undefined) expect({ ...facts, started: started.has(run.id) }).toMatchObject({ started: false })
   expect({ ...facts, goesOn: run?.status === "succeeded" || run?.status === "waiting_approval" }).toMatchObject({
     goesOn: false
@@ -369,11 +369,11 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   return { ...facts, seen: "holds" }
 })
 
-test("there is a case for each kind of Run, each point and each act", () => {
+test("the selected cases cover each kind of Run, each point and each act", () => {
   expect(all.length).toBe(31 * acts.length)
 })
 
-tests.live(`abandoned work does not happen, or the cancellation is refused (seed ${seed}, ${cases} cases)`, () =>
+tests.live(`a stopped Run has no effect, or the request to stop it is refused (seed ${seed}, ${cases} cases)`, () =>
   Effect.gen(function* () {
     const chosen =
       cases >= all.length
@@ -389,7 +389,7 @@ tests.live(`abandoned work does not happen, or the cancellation is refused (seed
         yield* Effect.logInfo(JSON.stringify(found._tag === "Success" ? found.value : given))
       }
     }
-    // All of them, since the next ones may have the same cause.
+    // Reports all broken cases together, since they may have the same cause.
     expect(broken).toEqual([])
     yield* withoutRules
   })

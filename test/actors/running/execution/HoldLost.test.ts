@@ -17,7 +17,7 @@ const begun = Deferred.makeUnsafe<void>()
 const goOn = Deferred.makeUnsafe<void>()
 const over = Deferred.makeUnsafe<void>()
 
-/** Halts the test's drift check where its tool would start, and reports when its execution has ended. */
+/** Holds the test's drift check where its tool would start, and reports when its execution has ended. */
 const halting = Layer.succeed(KillPoint, (name) => {
   if (!armed.isArmed) return Effect.void
   if (name === "drift_check.claimed") {
@@ -29,7 +29,7 @@ const halting = Layer.succeed(KillPoint, (name) => {
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(halting)))
 afterAll(tests.dispose)
 
-tests.live("an execution whose Run has been reassigned writes nothing more, and the Run is unaffected", () =>
+tests.live("an execution whose Run has been reassigned writes nothing more and does not affect the Run", () =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient

@@ -53,13 +53,13 @@ const killedAt = Effect.fnUntraced(function* (given: object) {
 })
 
 it.live(
-  "a service killed during an apply loses no state, repeats no apply, and plans once more",
+  "a service killed during an apply loses no state, repeats no apply, and resumes an interrupted plan",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      // The first note already exists when the second one begins.
+      // The first note already exists when the second note begins.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
@@ -88,7 +88,7 @@ it.live(
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
-        // The killed process had stored it while preparing the apply.
+        // The killed process stored the tool while it prepared the apply.
         const { tool } = yield* runs.read(told.planId)
         expect([apply.tool, apply.providerResolutions?.length]).toEqual([tool, 1])
         expect(tool).toBeDefined()
@@ -109,12 +109,12 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // Nothing was applied again automatically, and the used plan cannot be applied again.
+        // Nothing is applied again automatically, and the used plan cannot be applied again.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])
 
-        // Existing notes are adopted, missing ones are created, and the Capsule is safe again.
+        // The next apply adopts existing notes and creates missing ones, and the Capsule is safe again.
         yield* commit("killed", { "main.tf": demoModule(note("quick") + note("slow")) })
         yield* settled((yield* (yield* Sources).sync(context, told.sourceId, {})).id)
         const repair = yield* replanned(capsuleId)
@@ -139,7 +139,7 @@ const keyCanary = "TOPSECRET-instance"
 const users = [`quick-${keyCanary}-1`, `slow-${keyCanary}-2`]
 
 it.live(
-  "a service killed during an apply records secret instance keys only in hidden form, and suspects no object of the state",
+  "a service killed during an apply records secret instance keys only in hidden form",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -185,7 +185,7 @@ it.live(
         const planned = ((yield* runs.read(planId)).resourceChanges ?? []).map(({ address }) => address)
         expect(planned).toHaveLength(2)
         expect(planned).toContain(made ?? "")
-        // The created object is in the state, so that only the unfinished one is uncertain.
+        // The state contains the created object, so only the unfinished object is uncertain.
         expect(apply.possiblyCreated).toEqual(planned.filter((address) => address !== made))
         const streams = yield* RunStreams
         const events = (yield* streams.events(applyId, 0, 1000)).items
@@ -195,7 +195,7 @@ it.live(
         expect(events.flatMap(({ data, kind }) => (kind === "resource.completed" ? [data.address] : []))).toEqual([
           made ?? ""
         ])
-        // The database with its log holds every record of the Run, and so does a copy without the log.
+        // The database and its write-ahead log hold every record of the Run, and so does a copy without the log.
         yield* (yield* DatabaseFile).backup(`${dataDir}/backup.db`)
         expect(canarySweep(dataDir, [keyCanary])).toEqual([])
       }).pipe(

@@ -41,7 +41,7 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** The remains of a process killed at one point: its data folder, and the run folders on its machine. */
+/** Everything a process killed at one point leaves behind: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
@@ -72,7 +72,7 @@ const repeated = (status: RunStatus, capsule: Ending["capsule"]): Readonly<Recor
   return { claimed: again, prepared: again, executed: again, settled: { ...again, attempt: 1 } }
 }
 
-/** A step without effects runs again; an apply is never repeated. */
+/** A step without effects runs again, but an apply is never repeated. */
 const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
   plan: repeated("waiting_approval", ["pending", "safe", 0]),
   apply: {
@@ -92,7 +92,7 @@ const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
 }
 
 it.live(
-  "a process killed between two steps leaves everything to settle its Run in the database, without a secret",
+  "a process killed between two steps leaves enough in the database to settle its Run, and no secret",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -118,7 +118,7 @@ it.live(
           moveBranch
         }
 
-        /** Records what a kill in each gap of the next Run of this type would leave behind, until the Run ends. */
+        /** Records what a kill at each gap of the next Run of this type would leave behind, until the Run ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {
@@ -181,7 +181,7 @@ it.live(
             name,
             ...(isPrepared ? [type.replace("destroy_", "")] : [])
           ])
-          // The row shows which Connection was used, and none of its values.
+          // The row records which Connection was used, and none of its values.
           for (const { data } of stored) expect(data).toContain(connectionId)
           expect(canarySweep(folder.dataDir, Object.values(secrets))).toEqual([])
 

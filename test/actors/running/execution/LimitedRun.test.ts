@@ -13,7 +13,7 @@ import { testPlane } from "../../../support/TestPlane.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// If a module names a command in `hungry`, a simulated provider uses up all memory while that command runs, and the command
+// If a module lists a command in `hungry`, a simulated provider uses up all memory while that command runs, and the command
 // fails.
 writeFileSync(
   tool,
@@ -42,7 +42,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", () => {
   tests.live(
-    "fails with a clear reason while planning, and a concurrent Run is unaffected",
+    "a plan that runs out of memory fails with a clear reason, without affecting a concurrent Run",
     () =>
       Effect.gen(function* () {
         const [hungry, other] = yield* Effect.all(
@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
   )
 
   tests.live(
-    "fails with a clear reason while applying, and its result is not trusted blindly",
+    "an apply that runs out of memory fails with a clear reason, and its state is not trusted blindly",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("hungry-apply", { "main.tf": main, hungry: "apply" })
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
 
 describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
   tests.live(
-    "records the isolation and network of its module, however it ended",
+    "a Run records the isolation and network of its module, however the Run ended",
     () =>
       Effect.gen(function* () {
         const confinement = yield* (yield* ModuleRunner).confinement(undefined)

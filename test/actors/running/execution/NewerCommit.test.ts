@@ -24,7 +24,7 @@ const moduleOf = (command: string) => ({
 describe.skipIf(Bun.which("terraform") === null)(
   "a destroy or drift check of a Capsule whose lane has a newer commit",
   () => {
-    tests.live("uses the deployed commit, and its review and failure show the newer commit until its apply", () =>
+    tests.live("a destroy or drift check uses the deployed commit, and reports a newer commit until its apply", () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const capsules = yield* CapsuleCommands

@@ -65,7 +65,7 @@ describe("reviewedOutputs", () => {
     expect(publicOutputs).toEqual(output?.sensitive === false ? ["a"] : [])
   })
 
-  test("shows the value of an unchanged Output that it publishes", () => {
+  test("an apply publishes an unchanged Output and shows its value", () => {
     const { outputChanges } = reviewedOutputs({ plannedOutputs: [planned("a", false)], outputChanges: [] }, [
       stored("a", 1, "[]")
     ])
@@ -82,7 +82,7 @@ describe("reviewedOutputs", () => {
   })
 })
 
-test("restoredOutputs lists the Outputs that a backup publishes again and withdraws", () => {
+test("restoredOutputs lists the Outputs that a backup publishes again or withdraws", () => {
   const now = [stored("a", 1), stored("b", 0), stored("c", 0), stored("d", 0), stored("e", 1)]
   const then = [stored("a", 0), stored("b", 1), stored("d", 0), stored("e", 1), stored("f", 0), stored("g", 1)]
   const found = restoredOutputs(now, then).map(
@@ -101,18 +101,18 @@ describe("asReviewed", () => {
   const publicOf = (...args: Parameters<typeof asReviewed>) =>
     asReviewed(...args).outputs.flatMap(({ name, sensitive }) => (sensitive ? [] : [name]))
 
-  test("publishes the Outputs in the plan, except Outputs that the apply found to be private", () => {
+  test("an apply publishes the Outputs listed in its plan, except Outputs it found to be private", () => {
     const outputs = [output("a"), output("b"), output("c", true)]
     expect(publicOf({ exit: "succeeded", outputs }, ["a", "c"], [stored("b", 0)])).toEqual(["a"])
     expect(asReviewed({ exit: "succeeded", outputs }, ["a", "c"], []).notes[0]?.detail).toContain("b")
   })
 
-  test("keeps public Outputs after a failed apply, and publishes nothing that is not listed", () => {
+  test("a failed apply keeps public Outputs, and publishes only listed Outputs", () => {
     const outputs = [output("a"), output("b"), output("c")]
     expect(publicOf({ exit: "failed", outputs }, ["a"], [stored("b", 0), stored("c", 1)])).toEqual(["a", "b"])
   })
 
-  test("follows only the apply for a plan of an earlier release", () => {
+  test("an apply for a plan of an earlier release publishes its own public Outputs", () => {
     expect(publicOf({ exit: "succeeded", outputs: [output("a")] }, undefined, [])).toEqual(["a"])
   })
 })

@@ -58,7 +58,7 @@ const arranged = Effect.fnUntraced(function* (
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** The requirements of a re-adoption for a Capsule in its current state. */
+/** The requirements for re-adopting a Capsule in its current state. */
 const adoption = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const capsule = yield* (yield* Capsules).read(capsuleId)
   return {
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       const [asked] = answers.asked
       expect(asked?.path).toBe("/healthz")
       expect(asked?.headers.toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"])
-      // Nothing in the response is kept.
+      // svc keeps nothing from the response.
       const sql = yield* SqlClient.SqlClient
       const { items } = yield* (yield* RunStreams).logs(apply.id, 0, 1000)
       const kept = [yield* sql`SELECT * FROM runs`, yield* sql`SELECT * FROM run_events`, items]
@@ -95,13 +95,13 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a failed check commits state and Outputs, and the narrow recovery returns the Capsule to active", () =>
+  tests.live("a failed check commits state and Outputs, and recovery returns the Capsule to active", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
       const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
-      // A redirect is a response; it is not followed.
+      // A redirect counts as a response and is not followed.
       const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ill", main, { variables: { site } })
       const apply = yield* applied(plan)
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Every condition in the table, broken one at a time.
+      // Breaks every condition in the table, one at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
       )
@@ -154,13 +154,13 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
       expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
       yield* sql`UPDATE installation SET restored_at = NULL`
-      // A later apply, whatever its outcome, is a new candidate.
+      // A later apply is a new candidate, whatever its outcome.
       const later = "run_llllllllllllllllllllllll"
       yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
       yield* sql`DELETE FROM runs WHERE id = ${later}`
 
-      // The operator corrects the check; the re-adoption adopts it and changes only the authority.
+      // After the operator corrects the check, re-adoption uses the new check and changes only the authority.
       yield* arranged([check({ status: [503] })], { status: 503 })
       const before = yield* rowOf(capsuleId)
       const done = yield* attempt
@@ -169,7 +169,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect([execution_authority_epoch, install_config_id]).toEqual([2, done.value.targetInstallConfigId])
       expect(updated_at).not.toBe(before["updated_at"])
       expect(yield* (yield* Runs).read(old.id)).toMatchObject({ status: "superseded" })
-      // It may be repeated while nothing else has happened.
+      // Re-adoption may be repeated while nothing else has happened.
       expect((yield* attempt).value.capsule).toMatchObject({ status: "error", executionAuthorityEpoch: 3 })
       const fresh = yield* replanned(capsuleId)
       expect(fresh.operatorConfig?.postApply).toMatchObject([{ status: [503] }])
@@ -179,7 +179,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a redirect counts as a response and is not followed, and no request goes to a private address", () =>
+  tests.live("a check does not follow redirects or send requests to a private address", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check()], { status: 302, location: "/elsewhere" })
       const { capsuleId, plan } = yield* planned("redirect", main, { variables: { site } })
@@ -192,13 +192,13 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a service that stops during a check leaves a committed state and a Capsule in error", () =>
+  tests.live("a service stopped during a check leaves a committed state and a Capsule in error", () =>
     Effect.gen(function* () {
       const { site } = yield* arranged([check({ timeout: 600, interval: 300 })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ended", main, { variables: { site } })
       const apply = yield* applying(plan)
       const ledger = yield* RunLedger
-      // The state is committed before any check is sent.
+      // svc commits the state before it sends any check.
       for (let times = 1; ; times += 1) {
         const event = yield* eventOf(apply.id, "run.phase", times)
         if (event.kind === "run.phase" && event.data["phase"] === "check") break
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect(ended.postApply).toEqual([{ name: "health", status: "not_run", attempts: 0 }])
       const capsule = yield* (yield* Capsules).read(capsuleId)
       expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-      // The second reader finds it settled.
+      // The second reader finds the apply settled.
       const second = yield* Effect.flip((yield* ApplySettlement).conclude(holdOf(row), { results: [] }))
       expect(second._tag).toBe("HoldLost")
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")

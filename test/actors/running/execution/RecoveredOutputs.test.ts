@@ -83,7 +83,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   })
   yield* heldRun(applyId)
   yield* setRun(plan.id, { used_by_run_id: applyId })
-  // These states have Outputs that their plans do not have, so the plans may not list what is public.
+  // These states have Outputs that their plans lack, so the plans may not list the public Outputs.
   const sql = yield* SqlClient.SqlClient
   yield* Effect.orDie(
     sql`UPDATE runs SET plan_details = json_remove(plan_details, '$.publicOutputs') WHERE id = ${plan.id}`
@@ -91,7 +91,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state that contains these Outputs; returns each Output as stored, public ones first. */
+/** Recovers the apply from a state that contains these Outputs, and returns each Output as stored, public ones first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -116,7 +116,7 @@ const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersion
   }
 })
 
-/** The sealed value from one row, copied to another. */
+/** Copies the sealed value from one row to another. */
 const sealedElsewhere = Effect.fnUntraced(function* (planId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE run_plans SET sealed_secrets = plan_file WHERE run_id = ${planId}`
@@ -148,19 +148,21 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
 const plain = { plain: "nothing secret" }
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply left", () => {
-  tests.live("remain private, with the origin recorded, if they repeat one of the plan's secrets in any form", () =>
-    Effect.gen(function* () {
-      const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
-      const applyId = yield* underWay(capsuleId, plan)
-      const left = { ...plain, url: `https://u:${secret}@example.test/`, coded: btoa(secret) }
-      expect(yield* recovered(capsuleId, applyId, left)).toEqual({
-        published: ["plain"],
-        private: { coded: '["var.secret"]', url: '["var.secret"]' }
+  tests.live(
+    "recovered Outputs that repeat a secret of the plan in any form remain private, with the origin recorded",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
+        const applyId = yield* underWay(capsuleId, plan)
+        const left = { ...plain, url: `https://u:${secret}@example.test/`, coded: btoa(secret) }
+        expect(yield* recovered(capsuleId, applyId, left)).toEqual({
+          published: ["plain"],
+          private: { coded: '["var.secret"]', url: '["var.secret"]' }
+        })
       })
-    })
   )
 
-  tests.live("remain private if they repeat a secret that only the previous state contained", () =>
+  tests.live("recovered Outputs remain private if they repeat a secret that only the previous state contained", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -181,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
   )
 
   tests.live(
-    "remain private if they repeat a value of a Connection at the start of the apply or since its rotation",
+    "recovered Outputs remain private if they repeat a value the Connection has had since the apply started",
     () =>
       Effect.gen(function* () {
         const before = "recovery-canary-before-17be"
@@ -194,7 +196,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
       })
   )
 
-  tests.live("are all private when a secret is unknown", () =>
+  tests.live("recovered Outputs are all private when a secret is unknown", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const withheld = { published: [], private: { plain: null } }
@@ -213,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans from earlier releases: without their secrets, with only some of them, and deleted.
+      // Plans from earlier releases: without their secrets, with only some of their secrets, and deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],
         ["left-earlier", (id: string) => sql`UPDATE run_plans SET secret_rule = NULL WHERE run_id = ${id}`],
@@ -229,43 +231,45 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended", () => {
-  tests.live("are all private when the secrets of its plan or of the previous state cannot be decrypted", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
-        const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
-        yield* (yield* ApplySettlement).commit(holdOf(held), {
-          exit: "succeeded",
-          state: stateOf(plain, newLineage),
-          lineage: newLineage,
-          serial: 7,
-          resourceCount: 0,
-          outputs: [{ name: "plain", type: "string", value: Redacted.make("nothing secret"), sensitive: false }],
-          changedAnything: true,
-          possiblyCreated: [],
-          sandboxKilled: false,
-          evidence: {}
+  tests.live(
+    "recovered Outputs are all private when the secrets of the plan or previous state cannot be decrypted",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
+          const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
+          yield* (yield* ApplySettlement).commit(holdOf(held), {
+            exit: "succeeded",
+            state: stateOf(plain, newLineage),
+            lineage: newLineage,
+            serial: 7,
+            resourceCount: 0,
+            outputs: [{ name: "plain", type: "string", value: Redacted.make("nothing secret"), sensitive: false }],
+            changedAnything: true,
+            possiblyCreated: [],
+            sandboxKilled: false,
+            evidence: {}
+          })
+          const run = yield* settled(applyId)
+          expect(run.status).toBe("succeeded")
+          return yield* storedOf(capsuleId, run.stateVersionId)
         })
-        const run = yield* settled(applyId)
-        expect(run.status).toBe("succeeded")
-        return yield* storedOf(capsuleId, run.stateVersionId)
+
+        const sound = yield* planned("ended-sound", module, given(secret))
+        const first = yield* underWay(sound.capsuleId, sound.plan)
+        expect(yield* ended(sound.capsuleId, first)).toEqual({ published: ["plain"], private: {} })
+
+        const unopened = yield* planned("ended-plan", module, given(secret))
+        const second = yield* underWay(unopened.capsuleId, unopened.plan)
+        yield* sealedElsewhere(unopened.plan.id)
+        expect(yield* ended(unopened.capsuleId, second)).toEqual({ published: [], private: { plain: null } })
+
+        const { context } = yield* TestPlane
+        const { capsule } = yield* active("ended-state", module, given(secret))
+        const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context })).value.id)
+        const third = yield* underWay(capsule.id, plan)
+        yield* sql`UPDATE state_versions SET sealed_secrets = state WHERE id = ${capsule.currentStateVersionId ?? ""}`
+        expect(yield* ended(capsule.id, third)).toEqual({ published: [], private: { plain: null } })
       })
-
-      const sound = yield* planned("ended-sound", module, given(secret))
-      const first = yield* underWay(sound.capsuleId, sound.plan)
-      expect(yield* ended(sound.capsuleId, first)).toEqual({ published: ["plain"], private: {} })
-
-      const unopened = yield* planned("ended-plan", module, given(secret))
-      const second = yield* underWay(unopened.capsuleId, unopened.plan)
-      yield* sealedElsewhere(unopened.plan.id)
-      expect(yield* ended(unopened.capsuleId, second)).toEqual({ published: [], private: { plain: null } })
-
-      const { context } = yield* TestPlane
-      const { capsule } = yield* active("ended-state", module, given(secret))
-      const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context })).value.id)
-      const third = yield* underWay(capsule.id, plan)
-      yield* sql`UPDATE state_versions SET sealed_secrets = state WHERE id = ${capsule.currentStateVersionId ?? ""}`
-      expect(yield* ended(capsule.id, third)).toEqual({ published: [], private: { plain: null } })
-    })
   )
 })

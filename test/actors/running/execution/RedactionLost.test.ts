@@ -11,12 +11,12 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
-// Stops at the string `the-thread-ends-here`.
+// The thread stops at the string `the-thread-ends-here`.
 const breaking = new URL("../../../runner/redaction/support/BreakingWorker.ts", import.meta.url)
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionThreads, redactionThreads(breaking)))))
 afterAll(tests.dispose)
 
-/** The tool shows what a command prints, not its source. `first` exists before the command prints. */
+/** The tool prints a command's output, not its source. `first` exists before the command prints. */
 const printing = (text: string, first = "true") => ({
   "main.tf": `
     variable "secret" {
@@ -37,33 +37,36 @@ const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction thread breaks", () => {
-  tests.live("continues, shows and publishes nothing more, and does not affect the next Run", () =>
-    Effect.gen(function* () {
-      const capsules = yield* Capsules
-      // The command prints after its resource has been shown: output that is read together with the end of the thread is lost
-      // with it.
-      const gate = `${(yield* TestPlane).notesDir}/gate`
-      Bun.spawnSync(["mkfifo", gate])
-      const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)
-      const { capsuleId, plan } = yield* planned("thread-lost", module, { variables })
-      expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
-      const started = yield* applying(plan)
-      const shown = (yield* RunStreams).logs(started.id, 0, 1000)
-      yield* eventually(shown, ({ items }) => items.some(({ text }) => text.includes("terraform_data.a: Creating...")))
-      yield* Effect.promise(() => writeFile(gate, "go\n"))
-      const apply = yield* settled(started.id)
-      expect(apply.status).toBe("succeeded")
-      const lines = yield* told(apply.id)
-      const lost = lines.findIndex((line) => line.includes("[redacted]"))
-      expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
-      // The results that the thread had checked before it stopped are shown, and nothing else.
-      expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
-      expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
-      expect(yield* capsules.outputs(capsuleId)).toEqual([])
+  tests.live(
+    "a Run that loses its redaction thread continues, shows nothing more, and does not affect the next Run",
+    () =>
+      Effect.gen(function* () {
+        const capsules = yield* Capsules
+        // The command prints after its resource has been shown, because output read together with the end of the thread is lost.
+        const gate = `${(yield* TestPlane).notesDir}/gate`
+        Bun.spawnSync(["mkfifo", gate])
+        const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)
+        const { capsuleId, plan } = yield* planned("thread-lost", module, { variables })
+        expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
+        const started = yield* applying(plan)
+        const shown = (yield* RunStreams).logs(started.id, 0, 1000)
+        yield* eventually(shown, ({ items }) =>
+          items.some(({ text }) => text.includes("terraform_data.a: Creating..."))
+        )
+        yield* Effect.promise(() => writeFile(gate, "go\n"))
+        const apply = yield* settled(started.id)
+        expect(apply.status).toBe("succeeded")
+        const lines = yield* told(apply.id)
+        const lost = lines.findIndex((line) => line.includes("[redacted]"))
+        expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
+        // The Run shows only the output that the thread had checked before it stopped.
+        expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
+        expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
+        expect(yield* capsules.outputs(capsuleId)).toEqual([])
 
-      const next = yield* active("thread-kept", printing("nothing"), { variables })
-      expect((yield* told(next.apply.id)).join("\n")).toContain("(local-exec): after-it")
-      expect((yield* capsules.outputs(next.capsule.id)).map(({ name }) => name)).toEqual(["plain"])
-    })
+        const next = yield* active("thread-kept", printing("nothing"), { variables })
+        expect((yield* told(next.apply.id)).join("\n")).toContain("(local-exec): after-it")
+        expect((yield* capsules.outputs(next.capsule.id)).map(({ name }) => name)).toEqual(["plain"])
+      })
   )
 })

@@ -16,7 +16,7 @@ import { newOwner, planeAt } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
 
 it.live(
-  "the next start cancels a Run with a pending stop request, also after a second restart",
+  "the next startup cancels a Run with a pending stop request, even after a second restart",
   () =>
     Effect.gen(function* () {
       const dataDir = `${yield* temporaryFolder}/data`
@@ -32,7 +32,7 @@ it.live(
         for (const [index, id] of runs.entries()) {
           yield* Effect.gen(function* () {
             yield* (yield* RunLedger).insert({ id, workspaceId, type: "plan", trigger: "user", spec: {} })
-            // Claimed in the transaction that queues it, so that nothing executes it.
+            // Claimed in the transaction that queues the Run, so that no service executes it.
             yield* (yield* RunLifecycle).claim(id, own?.name ?? "")
             yield* (yield* RunLifecycle).requestCancel(id, { reason: "not today" })
           }).pipe(transaction(sql))

@@ -78,8 +78,8 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   }
 })
 
-describe("restoring a Capsule", () => {
-  tests.live("is reviewed by names and positions, and changes nothing before it is approved", () =>
+describe("Capsule restores", () => {
+  tests.live("a restore is reviewed by names and positions, and changes nothing before its approval", () =>
     Effect.gen(function* () {
       const { backup, capsuleId, first, second } = yield* moved("reviewed")
       const before = yield* written(capsuleId)
@@ -102,7 +102,7 @@ describe("restoring a Capsule", () => {
     })
   )
 
-  tests.live("creates a new state, generation, epoch and configuration, and requires a plan afterwards", () =>
+  tests.live("a restore creates a new state, generation, epoch and configuration, and requires a plan afterwards", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -153,33 +153,31 @@ describe("restoring a Capsule", () => {
     })
   )
 
-  tests.live(
-    "voids every plan made under the earlier authority, and keeps the configuration if it has not changed",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const runs = yield* Runs
-        const runCommands = yield* RunCommands
-        const { capsule } = yield* active("unchanged", pureModule)
-        const backup = yield* backedUp(undefined)
-        const review = yield* reviewed(backup.id, capsule.id)
-        const sql = yield* SqlClient.SqlClient
-        // Stands in for a plan computed during the review.
-        const plan = yield* replanned(capsule.id)
-        yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
-        yield* runCommands.Approve(plan.id, { context })
-        expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
-        expect((yield* runs.read(plan.id)).status).toBe("superseded")
-        expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
-        expect(yield* (yield* Capsules).read(capsule.id)).toMatchObject({
-          installConfigId: capsule.installConfigId,
-          executionAuthorityEpoch: 2,
-          currentStateGeneration: 2
-        })
+  tests.live("a restore voids every plan made under the earlier authority, and keeps an unchanged configuration", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const runCommands = yield* RunCommands
+      const { capsule } = yield* active("unchanged", pureModule)
+      const backup = yield* backedUp(undefined)
+      const review = yield* reviewed(backup.id, capsule.id)
+      const sql = yield* SqlClient.SqlClient
+      // Stands in for a plan computed during the review.
+      const plan = yield* replanned(capsule.id)
+      yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
+      yield* runCommands.Approve(plan.id, { context })
+      expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
+      expect((yield* runs.read(plan.id)).status).toBe("superseded")
+      expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
+      expect(yield* (yield* Capsules).read(capsule.id)).toMatchObject({
+        installConfigId: capsule.installConfigId,
+        executionAuthorityEpoch: 2,
+        currentStateGeneration: 2
       })
+    })
   )
 
-  tests.live("is refused if the backup or the Capsule does not fit", () =>
+  tests.live("a restore is refused if the backup or the Capsule does not fit", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { capsule } = yield* active("fitting", pureModule)
@@ -199,8 +197,8 @@ describe("restoring a Capsule", () => {
   )
 })
 
-describe("a Capsule that changes", () => {
-  tests.live("is not restored while a Run is in progress, nor once it has changed", () =>
+describe("Concurrent changes", () => {
+  tests.live("a Capsule is not restored while a Run is in progress, or once the Capsule has changed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -220,7 +218,7 @@ describe("a Capsule that changes", () => {
     })
   )
 
-  tests.live("is compared again in the transaction that commits the restore", () =>
+  tests.live("a restore compares the Capsule again in the transaction that commits it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, capsuleId } = yield* moved("moved-late")
@@ -240,14 +238,14 @@ describe("a Capsule that changes", () => {
     })
   )
 
-  tests.live("receives a serial above that of an unadopted state", () =>
+  tests.live("a restored state receives a higher serial than an unadopted state", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")
       const review = yield* reviewed(backup.id)
       expect(review.restore?.next.serial).toBe(second.serial + 1)
       yield* sql`UPDATE state_versions SET serial = 40 WHERE id = ${review.restore?.restored.stateVersionId ?? ""}`
-      // The reviewed changes are no longer the changes that would be made.
+      // The restore would no longer make the changes that were reviewed.
       const restore = yield* applied(review)
       expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
       expect((yield* reviewed(backup.id)).restore?.next.serial).toBe(41)
@@ -255,8 +253,8 @@ describe("a Capsule that changes", () => {
   )
 })
 
-describe("a restore submitted with wrong data", () => {
-  tests.live("is not approved by another digest, nor applied twice, nor after another restore", () =>
+describe("Invalid restores", () => {
+  tests.live("a restore cannot be approved by another digest, applied twice, or applied after another restore", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -292,7 +290,7 @@ describe("a restore submitted with wrong data", () => {
       expect(restored.status).toBe("succeeded")
       const after = yield* written(one.capsuleId)
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
-      // The second review was of a Capsule that has changed since.
+      // The Capsule has changed since the second review.
       const late = yield* Effect.result(
         runCommands.Approve(again.id, {
           context,
@@ -308,8 +306,8 @@ describe("a restore submitted with wrong data", () => {
   )
 })
 
-describe("a restore interrupted just before its transaction commits", () => {
-  tests.live("has written nothing, and is carried out once when repeated", () =>
+describe("Interrupted restores", () => {
+  tests.live("a restore interrupted just before its commit writes nothing, and is carried out once when repeated", () =>
     Effect.gen(function* () {
       const { backup, capsuleId } = yield* moved("cut-off")
       const review = yield* reviewed(backup.id)

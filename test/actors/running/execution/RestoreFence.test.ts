@@ -19,7 +19,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const module = (input: string) => ({ "main.tf": `resource "terraform_data" "a" { input = "${input}" }` })
 
 it.live(
-  "the restored service does not repeat an apply that may have run after the backup",
+  "a restored service does not repeat an apply that may have run after the backup",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -56,9 +56,9 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // As an older release would have written it: without authentication, so that the test can edit it below.
+          // Stored as by an older release, without authentication, so that the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // After the backup: the outside world has seen both being used.
+          // Applied after the backup, so the outside world has seen both plans used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))

@@ -31,7 +31,7 @@ const copied = Effect.fnUntraced(function* (from: string, to: string) {
 })
 
 it.live(
-  "the next process completes a restore exactly once after a kill, whichever of its two Runs was executing",
+  "after a kill in either of its two Runs, the next process completes a restore exactly once",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -47,7 +47,7 @@ it.live(
         const owner = yield* newOwner("owner")
         const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         return yield* Effect.gen(function* () {
-          /** Records what a kill at each point in a Run would leave behind, until the Run has passed all of them. */
+          /** Records what a kill at each point in a Run would leave behind, until the Run has passed all points. */
           const kept = Effect.fnUntraced(function* <E, R>(part: (typeof parts)[number], run: Effect.Effect<Run, E, R>) {
             const isOver = yield* Deferred.make<void>()
             for (const point of points) {

@@ -20,8 +20,8 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-describe("the backup of a Capsule with a long state", () => {
-  tests.live("contains the state itself, and restores it even if the installation no longer has it", () =>
+describe("Long states", () => {
+  tests.live("the backup of a long state contains the state, and restores it even if the installation lost it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ describe("the backup of a Capsule with a long state", () => {
     })
   )
 
-  tests.live("is refused if the state cannot be opened", () =>
+  tests.live("the backup of a long state is refused if the state cannot be opened", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

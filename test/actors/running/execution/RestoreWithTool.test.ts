@@ -22,7 +22,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
 
 describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", () => {
   tests.live(
-    "uses the restored state: the plan shows what is missing from it, and the apply continues from it",
+    "a plan after a restore shows what the restored state lacks, and its apply continues from that state",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -50,7 +50,7 @@ describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", ()
         })
         expect(restored.serial).toBeGreaterThan(second.serial)
 
-        // The restored commit matches the restored state; the newest commit adds what is missing from the state.
+        // The restored commit matches the restored state; the newest commit declares more than the state contains.
         const same = yield* settled((yield* capsuleCommands.ReconcilePlan(capsule.id, { context })).value.id)
         expect(same.resourceChanges?.filter(({ actions }) => !actions.includes("no-op"))).toEqual([])
         const plan = yield* replanned(capsule.id)

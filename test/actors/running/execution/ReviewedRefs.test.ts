@@ -33,7 +33,7 @@ const moduleOf = (more = "") => ({
     resource "terraform_data" "a" { input = length(var.key) }
     ${more}`
 })
-/** Computes with the private input; no redaction recognises the result. */
+/** Transforms the private input so that redaction does not recognise the result. */
 const leaking = moduleOf('output "leak" { value = [for c in split("", nonsensitive(var.key)) : "${c}-"] }')
 const variables = { key: "reviewed-ref-canary" }
 
@@ -48,7 +48,7 @@ const written = Effect.gen(function* () {
   return rows[0]
 })
 
-/** Fails the test unless the request is refused for its ref, and nothing is left behind. */
+/** Fails the test unless the request is refused because of its ref, and nothing is written. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   ...parts: ReadonlyArray<string>
@@ -88,7 +88,7 @@ const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId:
 })
 
 describe.skipIf(Bun.which("terraform") === null)("private inputs and state open only for reviewed refs", () => {
-  tests.live("a member is refused for a pull request's head and for its commit, before anything is written", () =>
+  tests.live("a member cannot use private inputs with a pull request's head or commit, and nothing is written", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const member = yield* person("member")
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
           "(reviewed)"
         )
       }
-      // A commit that the lane had is reviewed, whatever the request calls it.
+      // A commit from the lane counts as reviewed, however the request refers to it.
       const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
       expect(same.plan.phase).toBe("reviewable")
       expect(same.run?.openedForRef).toBeUndefined()
@@ -111,28 +111,30 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
     })
   )
 
-  tests.live("an admin opens them in person, and review and history show the ref and the admin", () =>
-    Effect.gen(function* () {
-      const { commit } = yield* TestPlane
-      const admin = yield* person("admin")
-      const { capsule } = yield* active("opened", moduleOf(), { variables })
-      const head = yield* commit("opened-topic", leaking)
-      const { plan, run } = yield* revised(admin, capsule.id, "opened-topic")
-      expect(plan.phase).toBe("reviewable")
-      const opened = { ref: "opened-topic", opened: ["inputs", "state"], basis: "other_ref" }
-      expect(run?.openedForRef).toEqual({ ...opened, openedBy: admin.actor.subject } as never)
-      const [event] = yield* openings(capsule.id)
-      expect(event).toMatchObject({ actor: { subject: admin.actor.subject }, runId: run?.id })
-      expect(event?.data).toMatchObject({ ref: "opened-topic", resolvedCommit: head })
-      // A member may apply what was reviewed and approved; the apply adopts the lane.
-      if (run === undefined) return yield* Effect.die("no plan")
-      expect((yield* applied(run)).status).toBe("succeeded")
-      const member = yield* person("member")
-      expect((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.status).toBe("queued")
-    })
+  tests.live(
+    "an admin opens private inputs to an unreviewed ref in person, and the history records the ref and admin",
+    () =>
+      Effect.gen(function* () {
+        const { commit } = yield* TestPlane
+        const admin = yield* person("admin")
+        const { capsule } = yield* active("opened", moduleOf(), { variables })
+        const head = yield* commit("opened-topic", leaking)
+        const { plan, run } = yield* revised(admin, capsule.id, "opened-topic")
+        expect(plan.phase).toBe("reviewable")
+        const opened = { ref: "opened-topic", opened: ["inputs", "state"], basis: "other_ref" }
+        expect(run?.openedForRef).toEqual({ ...opened, openedBy: admin.actor.subject } as never)
+        const [event] = yield* openings(capsule.id)
+        expect(event).toMatchObject({ actor: { subject: admin.actor.subject }, runId: run?.id })
+        expect(event?.data).toMatchObject({ ref: "opened-topic", resolvedCommit: head })
+        // A member may apply a reviewed and approved plan; the apply adopts the lane.
+        if (run === undefined) return yield* Effect.die("no plan")
+        expect((yield* applied(run)).status).toBe("succeeded")
+        const member = yield* person("member")
+        expect((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.status).toBe("queued")
+      })
   )
 
-  tests.live("only an owner or admin lets a Source's ref open them, and then a member may start the plan", () =>
+  tests.live("only owners and admins open private inputs to a Source's ref, and then a member may start the plan", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const member = yield* person("member")
@@ -146,7 +148,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
       const { run } = yield* revised(member, capsule.id, "allowed-topic")
       expect(run?.openedForRef).toMatchObject({ basis: "rule", openedBy: member.actor.subject })
 
-      // The rule is read again when the Run starts.
+      // svc reads the rule again when the Run starts.
       const services = yield* Effect.context<SqlClient.SqlClient>()
       const sql = yield* SqlClient.SqlClient
       points.at.set(
@@ -161,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
     })
   )
 
-  tests.live("a person who lost the role while the plan was queued no longer opens them", () =>
+  tests.live("private inputs stay closed if the person lost the role while the plan was queued", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const admin = yield* person("admin")
@@ -202,7 +204,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
     })
   )
 
-  tests.live("only plans of the same person can use that person's values of an install plan", () =>
+  tests.live("private values of an install plan are available only to plans of the person who set them", () =>
     Effect.gen(function* () {
       const { commit, workspaceId } = yield* TestPlane
       const [member, other] = [yield* person("member"), yield* person("member")]
@@ -225,7 +227,7 @@ describe.skipIf(Bun.which("terraform") === null)("private inputs and state open 
     })
   )
 
-  tests.live("a configuration plan queued by another person in between closes the values", () =>
+  tests.live("a configuration plan queued by another person in between closes the private values", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const member = yield* person("member")

@@ -12,7 +12,7 @@ import { InstallConfigId } from "../../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A Run that is refused when it starts: how it differs from one that may start, and the resulting error code. */
+/** A Run that is refused when it starts: how it differs from a Run that may start, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -79,7 +79,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } }
 ]
 
-/** Refusals that apply only to applies; a plan adopts the current authority instead. */
+/** Reasons that refuse only applies; a plan adopts the current authority instead. */
 const ofApplies: ReadonlyArray<Refusal> = [
   { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
   { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
@@ -143,7 +143,7 @@ for (const type of ["plan", "apply"] as const) {
   )
 }
 
-it.live("a module with OpenTofu's own files is checked again for Terraform", () =>
+it.live("a module with OpenTofu-only files is checked again for Terraform", () =>
   Effect.gen(function* () {
     const module = { status: "needs_attention", findings: ["opentofu_file"] } as const
     const terraform = { name: "terraform", version: "1.9.0" } as const

@@ -11,7 +11,7 @@ import { ledgers } from "../../support/GuardedPlane.ts"
 
 const hold = { runId: world.runId, owner: "inst_test#1", fence: 3 }
 
-/** Runs steps that record what they receive; returns the records. */
+/** Runs steps that record their inputs, and returns the records. */
 const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, string>>) {
   const found = (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
   const run: RunRow = { ...found, type: "plan", status: "running", owner: hold.owner, fence: hold.fence }
@@ -41,7 +41,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("each step follows the previous one, and the process may die between any two of them", () =>
+it.live("each step follows the previous step, and the process may die between any two of them", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -50,7 +50,7 @@ it.live("each step follows the previous one, and the process may die between any
   })
 )
 
-it.live("a failing job is settled like a job with an outcome", () =>
+it.live("a job that fails is settled like a job with an outcome", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])

@@ -133,8 +133,8 @@ const settledTwice = Effect.fnUntraced(function* <A, E, R>(
   return Result.isFailure(second) ? second.failure : "nothing"
 })
 
-describe("a settlement is a function of the hold, the rows and the result", () => {
-  tests.live("a plan is parked once, with its preparation", () =>
+describe("a settlement depends only on the hold, the rows and the result", () => {
+  tests.live("a plan is parked once, together with its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -211,7 +211,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("what was saved of an apply is kept, the newest even if it is saved while it is read", () =>
+  tests.live("the newest saved state of an apply is kept, even if it is saved while an earlier one is read", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
@@ -291,7 +291,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an unobserved apply keeps its evidence; unreadable evidence is omitted from the settlement", () =>
+  tests.live("an unobserved apply keeps its evidence, and its settlement omits evidence that cannot be read", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const error = { code: "apply_interrupted", message: "interrupted" }
@@ -327,15 +327,15 @@ describe("a settlement is a function of the hold, the rows and the result", () =
   )
 })
 
-describe("a stop request accepted before the settlement", () => {
+describe("Accepted stops", () => {
   const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
 
-  /** Nobody executes the Run in this test, and its place is needed. */
+  /** Nothing executes the Run in this test, and its place is needed. */
   const ended = Effect.fnUntraced(function* (hold: RunHold) {
     yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(hold))
   })
 
-  tests.live("rolls back a computed plan, and passes its evidence on", () =>
+  tests.live("a stop accepted before the settlement rolls back a computed plan and passes its evidence on", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("stop-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -357,7 +357,7 @@ describe("a stop request accepted before the settlement", () => {
     })
   )
 
-  tests.live("rolls back the findings of a drift check", () =>
+  tests.live("a stop accepted before the settlement rolls back the findings of a drift check", () =>
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("stop-drift", pureModule)
       const run = yield* held("drift_check", plan)
@@ -370,7 +370,7 @@ describe("a stop request accepted before the settlement", () => {
     })
   )
 
-  tests.live("ends a Run that failed or became obsolete as cancelled", () =>
+  tests.live("a stop accepted before the settlement ends a failed or obsolete Run as cancelled", () =>
     Effect.gen(function* () {
       const { plan } = yield* planned("stop-failed", pureModule)
       const sql = yield* SqlClient.SqlClient
@@ -387,30 +387,32 @@ describe("a stop request accepted before the settlement", () => {
     })
   )
 
-  tests.live("decides the status of a finished apply, and none of its evidence", () =>
-    Effect.gen(function* () {
-      const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
-      const run = yield* held("apply", plan, { planRunId: plan.id })
-      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
-      yield* asked(run.id)
-      yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(applyOutcome))
-      const ended = yield* (yield* Runs).read(run.id)
-      expect(ended).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" }, tool })
-      expect(ended.error?.message).toContain("everything in the plan was done")
-      const capsule = yield* (yield* Capsules).read(capsuleId)
-      expect(capsule).toMatchObject({ status: "active", runtimeSafety: "safe", currentStateGeneration: 1 })
-      const [version] = yield* (yield* SqlClient.SqlClient)`SELECT id, partial FROM state_versions
+  tests.live(
+    "a stop accepted before the settlement decides the status of a finished apply, and keeps its evidence",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
+        const run = yield* held("apply", plan, { planRunId: plan.id })
+        yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+        yield* asked(run.id)
+        yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(applyOutcome))
+        const ended = yield* (yield* Runs).read(run.id)
+        expect(ended).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" }, tool })
+        expect(ended.error?.message).toContain("everything in the plan was done")
+        const capsule = yield* (yield* Capsules).read(capsuleId)
+        expect(capsule).toMatchObject({ status: "active", runtimeSafety: "safe", currentStateGeneration: 1 })
+        const [version] = yield* (yield* SqlClient.SqlClient)`SELECT id, partial FROM state_versions
         WHERE capsule_id = ${capsuleId}`
-      expect(version).toMatchObject({ id: capsule.currentStateVersionId, partial: 0 })
-      const { items } = yield* (yield* RunStreams).events(run.id, 0, 100)
-      expect(items.at(-1)).toMatchObject({
-        kind: "run.cancelled",
-        data: { stateVersionId: capsule.currentStateVersionId, error: { code: "applied_before_cancel" } }
+        expect(version).toMatchObject({ id: capsule.currentStateVersionId, partial: 0 })
+        const { items } = yield* (yield* RunStreams).events(run.id, 0, 100)
+        expect(items.at(-1)).toMatchObject({
+          kind: "run.cancelled",
+          data: { stateVersionId: capsule.currentStateVersionId, error: { code: "applied_before_cancel" } }
+        })
       })
-    })
   )
 
-  tests.live("keeps the error of an apply that failed, and its partial state", () =>
+  tests.live("a stop accepted before the settlement keeps a failed apply's error and partial state", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("stop-apply-failed", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -425,7 +427,7 @@ describe("a stop request accepted before the settlement", () => {
   )
 })
 
-test("the evidence of a plan combines preparation and computation", () => {
+test("a plan's evidence combines its preparation and computation", () => {
   const evidence = {
     tool: { name: "opentofu", version: "0.9.0" },
     diagnostics: [warning],
@@ -451,7 +453,7 @@ test("the evidence of a plan combines preparation and computation", () => {
   })
 })
 
-test("the approver of a destroy sees the names of Capsules in the same Workspace, and a count of the others", () => {
+test("the approver of a destroy sees consumers' names in the same Workspace, and a count of other consumers", () => {
   const own = { name: "shop", workspace_id: namedWorkspace("own") }
   const other = { name: "hidden", workspace_id: namedWorkspace("other") }
   expect(dependantsWarning(own.workspace_id, [])).toEqual([])
@@ -459,7 +461,7 @@ test("the approver of a destroy sees the names of Capsules in the same Workspace
   expect(told?.detail).toBe("Their next plan has no Outputs to read: shop, 2 of other Workspaces.")
 })
 
-test("only a scheduled check that yielded is retried soon", () => {
+test("only a scheduled drift check that yielded is retried soon", () => {
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: preemptedReason })).toBe(true)
   expect(isMadeAgain({ trigger_kind: "user", cancel_reason: preemptedReason })).toBe(false)
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: "enough" })).toBe(false)

@@ -32,7 +32,7 @@ const age = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
   tests.live(
-    "are created once per plan, reviewed with it, and used by its apply and later drift checks",
+    "a source build is created once per plan, reviewed with it, and used by its apply and later drift checks",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane
@@ -47,7 +47,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply builds nothing: it uses the plan's build.
+        // The apply does not build: it uses the plan's build.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)
@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsuleId, { context })).id)
         expect([drift.status, drift.drifted]).toEqual(["succeeded", false])
 
-        // A superseded plan's build is removed with it; the build of the current state remains.
+        // Cleanup removes a superseded plan with its build, and keeps the build of the current state.
         const lost = yield* replanned(capsuleId)
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.Cancel(lost.id, { context })
@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect([missing.status, missing.error?.code]).toEqual(["failed", "build_missing"])
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
 
-        // A different archive with the same name is not the reviewed one.
+        // A different archive with the same name is not the reviewed archive.
         renameSync(join(dataDir, first ?? ""), join(folder, first ?? ""))
         const later = yield* replanned(capsuleId)
         const [second] = readdirSync(folder).filter((name) => name !== first)

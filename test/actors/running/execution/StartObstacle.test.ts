@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 afterEach(() => tests.runPromise(withoutObstacles))
 
 for (const [name, { code, happens, ...expected }] of Object.entries(startObstacles)) {
-  tests.live(`refuses to start the tool of an apply when ${name} after the preparation`, () =>
+  tests.live(`the tool of an apply does not start when ${name} after the preparation`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned(`prepared-${crypto.randomUUID()}`, pureModule)

@@ -29,7 +29,7 @@ const faults = {
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
   failsAfterwards: `${plainTerraform} "$@"; exit 1`,
-  // As PID 1 of its namespace, it could not kill itself.
+  // As PID 1 of its namespace, the tool could not kill itself.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {
@@ -41,7 +41,7 @@ const behave = (command: string, fault: keyof typeof faults) => {
 }
 behave("none", "none")
 
-/** Read again for every Run. */
+/** svc reads the tool again for every Run. */
 const timing: { -readonly [K in keyof RunTiming]?: Duration.Input } = {}
 const impatient = (part: typeof timing) => Object.assign(timing, part)
 const patient = () => {
@@ -65,7 +65,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
 
 describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () => {
   without.live(
-    "or is missing: the Run reports it and nothing else happens",
+    "a Run without an installed tool reports the missing tool, and nothing else happens",
     () =>
       Effect.gen(function* () {
         const plan = yield* install("absent", main)
@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "leaves no plan to approve if it fails while planning",
+    "a tool that fails while planning leaves no plan to approve",
     () =>
       Effect.gen(function* () {
         const { dataDir } = yield* TestPlane
@@ -102,12 +102,12 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "never loses its changes if it fails while applying",
+    "a tool that fails while applying never loses its changes",
     () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // Fails after everything has been created: the state exists, but is not trusted blindly.
+        // Fails after everything has been created: the state exists, but svc does not trust it blindly.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // Stops before doing anything: there is no state, but that is not certain.
+        // Stops before doing anything: no state exists, but svc cannot be certain of that.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

@@ -113,10 +113,10 @@ const reasonOf = (runId: RunId) =>
 const over = (...ids: ReadonlyArray<RunId>) =>
   Effect.forEach(ids, (runId) => setRun(runId, { status: "succeeded", owner: null }), { discard: true })
 
-/** Does what the control plane does whenever something may have changed. */
+/** Claims work as the control plane does whenever something may have changed. */
 const look = Effect.flatMap(RunQueue, ({ claim }) => claim("inst_test#1"))
 
-tests.live("drift checks in a pool come after people's Runs, and leave the last free place on its agents empty", () =>
+tests.live("drift checks in a pool come after people's Runs, and leave the agents' last free place empty", () =>
   Effect.gen(function* () {
     const queued = yield* workspace
     const agent = yield* connected("one", 2)
@@ -155,7 +155,7 @@ tests.live("a scheduled drift check stops only for a person's Run that its agent
     const first = yield* queued("first", "drift_check", "schedule")
     const second = yield* elsewhere("second", "drift_check", "schedule")
     const asked = yield* queued("asked", "drift_check")
-    // The second one started last, so it would be stopped first if its agent could execute the waiting Run.
+    // The second check started last, so it would be stopped first if its agent could execute the waiting Run.
     for (const [runId, owner, started_at] of [
       [first, one, at],
       [second, two, "2026-03-01T00:01:00.000Z"]
@@ -164,13 +164,13 @@ tests.live("a scheduled drift check stops only for a person's Run that its agent
     }
     yield* look
     expect(yield* reasonOf(first)).toBeNull()
-    // Its Workspace may no longer use the pool.
+    // This Run's Workspace may no longer use the pool.
     const refused = yield* stranger("refused", "plan")
     const row = yield* (yield* RunLedger).find(refused)
     yield* sql`DELETE FROM agent_pool_workspaces WHERE workspace_id = ${row?.workspace_id ?? ""}`
     yield* look
     expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([null, null])
-    // The second agent has no tool, so it could not execute anybody's Run.
+    // The second agent has no tool, so it cannot execute any waiting Run.
     const plan = yield* queued("plan", "plan")
     const other = yield* elsewhere("other", "plan")
     yield* look
@@ -197,7 +197,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* look
     expect(yield* reasonOf(check)).toBeNull()
     const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
-    // Once the agent's check has finished by itself, the Run may be offered to it again, and it responds the same way.
+    // Once the agent's check has finished, the Run may be offered to the agent again, and the agent declines it again.
     expect([
       yield* after(59, declines.mayBeOffered(agent, plan)),
       yield* after(61, declines.mayBeOffered(agent, plan))
@@ -207,7 +207,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* later(601)
     expect(yield* reasonOf(check)).toBe(preemptedReason)
     yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
-    // Another Run of the same person has not been declined, and neither has one that an agent accepted.
+    // The agent has declined neither another Run of the same person nor a Run that it accepted.
     yield* declines.declined(agent, plan)
     const other = yield* queued("other", "plan")
     yield* look

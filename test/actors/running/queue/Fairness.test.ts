@@ -54,7 +54,7 @@ const installed = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () => {
   tests.live(
-    "do not delay other Workspaces or the member's own applies",
+    "six builds of one member delay neither other Workspaces nor the member's own applies",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir, workspaceId } = yield* TestPlane
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const own = yield* installed(member, "own", "plain")
         const theirs = yield* installed(other, "theirs", "plain")
 
-        // A build finishes once the file `go` exists; for the first plans it already does.
+        // A build finishes once the file `go` exists; for the first plans the file exists from the start.
         const go = join(notesDir, "go")
         const script = `mkdir out && echo x > out/x && until [ -e ${go} ]; do sleep 0.05; done`
         const sourceBuild = { commands: [{ argv: ["sh", "-c", script] }], outputs: [RelativePath.make("out")] }
@@ -84,10 +84,10 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const builds = yield* Effect.forEach(six, ({ capsuleId }) =>
           Effect.map(capsules.Plan(capsuleId, { context }), ({ value }) => value.id)
         )
-        // Two of them keep building until the test lets them finish.
+        // Two of the builds continue until the test lets them finish.
         for (const id of builds.slice(0, 2)) yield* eventOf(id, "run.phase", 2)
 
-        // With the old queue, the builds held every place and none of these ever started.
+        // If the builds held every place, none of these Runs would start.
         const plan = yield* settled((yield* capsules.Plan(theirs.capsuleId, { context: other.context })).value.id)
         expect(plan.status).toBe("waiting_approval")
         const source = (yield* sources.list(other.workspaceId, { limit: 1 })).items[0]

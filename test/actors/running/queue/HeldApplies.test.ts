@@ -30,7 +30,7 @@ const restoredAt = (at: string) =>
     })}`
   })
 
-/** A pool that no longer exists but whose agents may still apply; another pool has a shorter lease. */
+/** An archived pool whose agents may still apply, and another pool with a shorter lease. */
 const pools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = "2026-01-01T00:00:00.000Z"
@@ -40,7 +40,7 @@ const pools = Effect.gen(function* () {
   }
 })
 
-/** A process's two clocks, in seconds: the wall clock, which may be changed, and the monotonic one. */
+/** A process's two clocks, in seconds: the wall clock, which may be changed, and the monotonic clock. */
 const clocks = <A, E, R>(day: number, monotonic: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const told: Clock.Clock = Object.assign(Object.create(clock), {
@@ -88,42 +88,40 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live(
-  "the control plane applies nothing while agents may be running applies that a restored server does not have",
-  () =>
-    Effect.gen(function* () {
-      const ledger = yield* RunLedger
-      const owner = yield* newPerson("held-applies")
-      const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: "held-applies" })
-      const queued = Effect.fnUntraced(function* (name: string, type: RunType, trigger: "schedule" | "user" = "user") {
-        const runId = namedRun(name)
-        const capsuleId = namedCapsule(name)
-        yield* ledger.insert({ id: runId, workspaceId, type, capsuleId, trigger, spec: {} })
-        return runId
-      })
-      yield* pools
-      yield* restoredAt(new Date().toISOString())
-      const check = yield* queued("check", "drift_check", "schedule")
-      expect(yield* claim).toBe(check)
-      const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
-      // Stopping the check would gain nothing.
-      expect(yield* claim).toBeUndefined()
-      expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
-      yield* setRun(check, { status: "succeeded", owner: null })
-      // A Run that changes nothing starts, although the same person requested an apply before it.
-      const plan = yield* queued("plan", "plan")
-      expect(yield* claim).toBe(plan)
-      yield* setRun(plan, { status: "succeeded", owner: null })
-      expect(yield* claim).toBeUndefined()
-      for (const id of [apply, destroy]) {
-        expect(yield* placeOf(id)).toMatchObject({
-          reason: "no_agent",
-          missing: [{ property: "leases" }],
-          message: expect.stringContaining("No apply starts before the leases of that time are over, at ")
-        })
-      }
-      yield* restoredAt(iso(Date.now() / 1000 - held - 1))
-      expect(yield* placeOf(apply)).toMatchObject({ reason: "turn" })
-      expect(yield* claim).toBe(apply)
+tests.live("the control plane holds applies while agents may run applies that a restored server does not know", () =>
+  Effect.gen(function* () {
+    const ledger = yield* RunLedger
+    const owner = yield* newPerson("held-applies")
+    const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: "held-applies" })
+    const queued = Effect.fnUntraced(function* (name: string, type: RunType, trigger: "schedule" | "user" = "user") {
+      const runId = namedRun(name)
+      const capsuleId = namedCapsule(name)
+      yield* ledger.insert({ id: runId, workspaceId, type, capsuleId, trigger, spec: {} })
+      return runId
     })
+    yield* pools
+    yield* restoredAt(new Date().toISOString())
+    const check = yield* queued("check", "drift_check", "schedule")
+    expect(yield* claim).toBe(check)
+    const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
+    // Stopping the check would gain nothing, because the applies are held anyway.
+    expect(yield* claim).toBeUndefined()
+    expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
+    yield* setRun(check, { status: "succeeded", owner: null })
+    // A Run that changes nothing starts, although the same person requested an apply before it.
+    const plan = yield* queued("plan", "plan")
+    expect(yield* claim).toBe(plan)
+    yield* setRun(plan, { status: "succeeded", owner: null })
+    expect(yield* claim).toBeUndefined()
+    for (const id of [apply, destroy]) {
+      expect(yield* placeOf(id)).toMatchObject({
+        reason: "no_agent",
+        missing: [{ property: "leases" }],
+        message: expect.stringContaining("No apply starts before the leases of that time are over, at ")
+      })
+    }
+    yield* restoredAt(iso(Date.now() / 1000 - held - 1))
+    expect(yield* placeOf(apply)).toMatchObject({ reason: "turn" })
+    expect(yield* claim).toBe(apply)
+  })
 )

@@ -32,7 +32,7 @@ const workspace = Effect.gen(function* () {
   return (yield* newWorkspace(owner.subject, { handle: `turns-${counter}` })).id
 })
 
-/** Queues Runs in a pool, in the order of the calls; all by the same person unless told otherwise. */
+/** Queues Runs in a pool in the order of the calls, all by the same person by default. */
 const queued = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   to: string,
@@ -67,7 +67,7 @@ const claimedAll = Effect.fnUntraced(function* (of: string, most: number) {
   return ids
 })
 
-tests.live("Workspaces that share a pool take turns, no matter how many Runs any of them has queued", () =>
+tests.live("Workspaces that share a pool take turns, however many Runs each of them has queued", () =>
   Effect.gen(function* () {
     const [many, few] = [yield* workspace, yield* workspace]
     yield* pool("shared", many, few)
@@ -99,7 +99,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, does not 
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Runs waiting for agents, or running on them, take up none of the control plane's places.
+    // Runs that wait for agents or run on them take up none of the control plane's places.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])
@@ -109,7 +109,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, does not 
   })
 )
 
-tests.live("agents of a pool receive no Runs from a Workspace without an assignment", () =>
+tests.live("agents of a pool receive no Runs from a Workspace without an assignment to the pool", () =>
   Effect.gen(function* () {
     const [assigned, stranger] = [yield* workspace, yield* workspace]
     yield* pool("own", assigned)

@@ -37,10 +37,10 @@ const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
 
 const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued: [], ...state })
 
-describe("the next Run to start", () => {
-  test("is none when nothing is queued", () => expect(of({}).next).toBeUndefined())
+describe("Next Run", () => {
+  test("the queue starts no Run when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("is from the Workspace whose last Run started longest ago, regardless of other queues", () => {
+  test("the queue next starts a Run of the Workspace that has waited longest, whatever the other queues contain", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,
@@ -50,7 +50,7 @@ describe("the next Run to start", () => {
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
-  test("is, within a Workspace, from the person whose last Run started longest ago", () => {
+  test("within a Workspace the queue next serves the person whose last Run started longest ago", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       subject: "bob",
@@ -63,7 +63,7 @@ describe("the next Run to start", () => {
     expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
   })
 
-  test("has a free Capsule, even if an older Run is waiting for its Capsule", () => {
+  test("the queue skips a Run whose Capsule is busy, even if it is the oldest", () => {
     const behind = queued("behind", { capsuleLine: "cap_1" })
     const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
     const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
@@ -72,7 +72,7 @@ describe("the next Run to start", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("is from another Workspace if a Workspace has reached its limit", () => {
+  test("the queue serves another Workspace if one has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
@@ -88,7 +88,7 @@ describe("the next Run to start", () => {
     })
   })
 
-  test("is an apply while every place for builds is taken, and vice versa", () => {
+  test("the queue starts an apply while builds occupy all their places, and vice versa", () => {
     const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: workspaceOf(`ws_${id}`) }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
@@ -98,18 +98,18 @@ describe("the next Run to start", () => {
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("is a drift check only after people's requests, and never in the last place", () => {
+  test("the queue starts a drift check only after people's requests, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
-    // Two of the Workspace's three places are taken: the third is for a person, although the pool has two free places.
+    // Two of the Workspace's three places are taken; the third is reserved for a person, although the pool has two free places.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })
 
-  test("reveals nothing about another Workspace's Runs", () => {
+  test("the queue reveals nothing about another Workspace's Runs", () => {
     const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: otherWorkspace }))
     expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
       position: 1,
@@ -122,9 +122,9 @@ describe("the next Run to start", () => {
 
 const seed = 20_261_122
 
-describe("fairness under random arrivals", () => {
+describe("Random arrivals", () => {
   // N completions are ceil(N / K) for each of the K places: no Workspace is overtaken twice by another.
-  test("with N active Workspaces, the first claimable Run in each starts within N completions", () =>
+  test("with N active Workspaces, the first claimable Run of each starts within N completions", () =>
     fc.assert(
       fc.property(
         fc
@@ -167,7 +167,7 @@ describe("fairness under random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("with K places that all turn over, within ceil(N / K) rounds; this also applies to people within one Workspace", () => {
+  test("with K places that all turn over, each Workspace and each person starts a Run within ceil(N / K) rounds", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
       // One member queues many Runs before anyone else arrives.
@@ -191,7 +191,7 @@ describe("fairness under random arrivals", () => {
     )
   })
 
-  test("limits are respected, one Run per Capsule is active, and no place remains empty that a Run could take", () =>
+  test("random arrivals respect limits, run one Run per Capsule, and leave no usable place empty", () =>
     fc.assert(
       fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
         const queue = simulated(given)
@@ -208,7 +208,7 @@ describe("fairness under random arrivals", () => {
               expect(own.length).toBeLessThanOrEqual(given[pool].perWorkspace)
             }
           }
-          // Each queued Run has a place and a valid reason.
+          // Each queued Run has a position and a valid reason.
           for (const run of queue.waiting) {
             const place = places.get(run.id)
             expect(place?.position).toBeGreaterThan(0)
@@ -228,13 +228,13 @@ describe("fairness under random arrivals", () => {
     ))
 })
 
-describe("a running scheduled drift check", () => {
+describe("Running checks", () => {
   const check = (id: string, more: Partial<RunningRun> = {}) =>
     running(id, { scheduledCheck: { isStopping: false }, ...more })
   const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
-  test("stops if a Run is waiting for its place, in its Workspace or in the pool", () => {
+  test("a running drift check stops if a Run waits for its place, in its Workspace or in the pool", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
@@ -242,7 +242,7 @@ describe("a running scheduled drift check", () => {
     ).toEqual(["other"])
   })
 
-  test("continues while no Run is waiting, or while a place is free", () => {
+  test("a running drift check continues while no Run is waiting, or while a place is free", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, [])).toEqual([])
     expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]
@@ -250,7 +250,7 @@ describe("a running scheduled drift check", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("stops one check per waiting Run: the last to start", () => {
+  test("each waiting Run stops one drift check, the last to start", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

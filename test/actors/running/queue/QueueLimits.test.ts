@@ -23,7 +23,7 @@ afterAll(tests.dispose)
 
 let fillers = 0
 
-/** Queues this many Runs in the Workspace behind a Capsule that never becomes free; removed with the Scope. */
+/** Queues this many Runs in the Workspace behind a Capsule that never becomes free, and removes them with the Scope. */
 const filled = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
@@ -66,7 +66,7 @@ const deferredActions = Effect.gen(function* () {
   return rows.map(({ action }) => action)
 })
 
-tests.live("a webhook with a full queue is not lost: the lane is synced once there is room", () =>
+tests.live("a webhook that meets a full queue is not lost, and its lane is synced once the queue has room", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -126,7 +126,7 @@ tests.live("a Source is not created if its first sync finds the queue full", () 
 
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
-    "returns 429 with the remedy and the time to wait, and writes nothing",
+    "a full queue returns 429 with the remedy and the time to wait, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   )
 
   tests.live(
-    "defers the plan for a followed lane, reports it once, and starts the plan when there is room",
+    "a full queue defers the plan of a followed lane, reports it once, and starts it when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

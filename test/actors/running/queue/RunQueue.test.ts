@@ -53,7 +53,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live("one Run per Capsule at a time, and drift checks after people's requests", () =>
+tests.live("each Capsule has one active Run, and drift checks wait for people's requests", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const apply = yield* queued("apply", "apply", namedCapsule("1"))
@@ -92,7 +92,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     const elsewhere = yield* other.queued("e", "plan", namedCapsule("e"))
     expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
     expect(yield* claim).toBe(first)
-    // Workspaces take turns, although the first one had queued more before the second one arrived.
+    // Workspaces take turns, although the first Workspace queued several Runs before the second arrived.
     expect(yield* claim).toBe(elsewhere)
     // A drift check must not take the last place.
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
@@ -112,7 +112,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
-    // Nor may it take the last place in its Workspace, which a person may also need.
+    // It must not take the last place of its Workspace either, because a person may need that place.
     expect(yield* claim).toBeUndefined()
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
     yield* other.finish(elsewhere)
@@ -142,7 +142,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
   })
 )
 
-tests.live("racing claims claim each Run once", () =>
+tests.live("concurrent claims claim each Run once", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]

@@ -13,7 +13,7 @@ afterAll(tests.dispose)
 
 const state = { current_state_version_id: `sv_${"a".repeat(24)}` }
 
-tests.live("an update can be limited to some of the stale Capsules, and includes their consumers", () =>
+tests.live("an update can be limited to some stale Capsules, and includes their consumers", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient

@@ -47,7 +47,7 @@ const numbers = (seed: number) => {
 }
 type Below = ReturnType<typeof numbers>
 
-/** Far more than a walk needs: exceeding it indicates an endless loop. */
+/** Far more Runs than a walk needs: exceeding the limit indicates an endless loop. */
 const mostRuns = 1000
 
 const quiet = Effect.gen(function* () {
@@ -72,12 +72,10 @@ interface EdgeRow {
   readonly state_version_id: StateVersionId | null
 }
 
-/** Number of comparisons of an input: a walk without consumers would prove nothing. */
+/** Number of compared inputs, because a walk without consumers would prove nothing. */
 let compared = 0
 
-/**
- * No Capsule is `active` and quiet with an input that its producer does not offer; `plans` is what the runner received.
- */
+/** No Capsule is `active` and idle with an input that its producer does not offer; `plans` contains the runner's inputs. */
 const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], where: string) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -105,7 +103,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Somebody else was faster, or the service refuses the request: either is acceptable here. */
+/** Another caller was faster, or the service refuses the request. Both are acceptable here. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -124,7 +122,7 @@ const appliedNow = Effect.fnUntraced(function* (id: RunId) {
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
 
-/** Every Capsule but the first consumes an earlier one, and is up to date. */
+/** Every Capsule except the first consumes an earlier Capsule, and is up to date. */
 const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>) {
   const { context } = yield* TestPlane
   const dependencies = yield* Dependencies
@@ -133,7 +131,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
     const producerCapsuleId = ids[below(Math.max(1, index))]
     if (index === 0 || producerCapsuleId === undefined) continue
     const outputs = [{ from: "value", to: "a", required: true }]
-    // A process may have got this far before a crash.
+    // A process may have completed this before a crash.
     yield* attempt(dependencies.create(context, id, { producerCapsuleId, mode: "published_output", outputs }))
     yield* attempt(capsules.Plan(id, { context }))
     yield* quiet
@@ -225,7 +223,7 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   expect([where, open]).toEqual([where, []])
 })
 
-tests.live(`no Capsule remains unnoticed with an old value after ${steps} random steps from ${seeds} seeds`, () =>
+tests.live(`no Capsule silently keeps an old value after ${steps} random steps from ${seeds} seeds`, () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror
@@ -237,7 +235,7 @@ tests.live(`no Capsule remains unnoticed with an old value after ${steps} random
       Effect.sync(() => {
         if (crash.left === 0) return
         crash.left -= 1
-        // This thread writes to the database, so the copy is what a crash at this moment would leave.
+        // This thread writes to the database, so the copy equals what a crash at this moment would leave.
         if (crash.left === 0)
           cpSync(crash.of, crash.to, { recursive: true, filter: (path) => !path.includes("instance.") })
       })

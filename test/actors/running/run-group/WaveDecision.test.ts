@@ -27,8 +27,8 @@ const member = (name: string, standing: Standing, isBehind = true): Member => ({
 const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", isBehind = true) =>
   nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get(capsule("b"))
 
-describe("the next step for a Capsule in an update", () => {
-  test("a consumer is planned only after its producer has been applied or left out", () => {
+describe("Next steps", () => {
+  test("an update plans a consumer only after its producer was applied or left out", () => {
     const wait = { kind: "wait", for: [capsule("a")] } as const
     for (const standing of ["unplanned", "planning", "waiting_approval", "approved", "applying", "outdated"] as const) {
       expect(nextOfConsumer(standing)).toEqual(wait)
@@ -37,18 +37,18 @@ describe("the next step for a Capsule in an update", () => {
     for (const standing of ["applied", "left_out"] as const) expect(nextOfConsumer(standing)).toEqual({ kind: "plan" })
   })
 
-  test("a Capsule that is up to date is left out", () => {
+  test("an update leaves out a Capsule that is up to date", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
-  test("a Capsule whose plan was voided is planned again, but not one that is active or finished", () => {
+  test("an update plans a Capsule again if its plan was voided, but not while the Capsule is active or finished", () => {
     expect(nextOfConsumer("applied", "outdated")).toEqual({ kind: "plan" })
     for (const standing of ["planning", "waiting_approval", "approved", "applying", "applied", "failed"] as const) {
       expect(nextOfConsumer("applied", standing)).toEqual({ kind: "none" })
     }
   })
 
-  test("a failure delays only its own consumers", () => {
+  test("a failure delays only the consumers of the failed Capsule", () => {
     const steps = nextSteps(
       [member("a", "failed"), member("b", "unplanned"), member("c", "unplanned")],
       [edge("a", "b")]
@@ -67,13 +67,13 @@ test("a Capsule's wave comes after the last wave of its producers", () => {
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update includes the stale Capsules and their consumers, up to Capsules that cannot be updated", () => {
+test("an update includes stale Capsules and their consumers, up to Capsules that cannot be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])
 })
 
-test("Capsules are grouped: first those in progress, then those that need a person, then failures", () => {
+test("an update reports its most urgent Capsules: running, then waiting for a person, then failed", () => {
   expect(stateOf(["planning", "waiting_approval", "failed"])).toBe("running")
   expect(stateOf(["approved", "failed"])).toBe("waiting_approval")
   expect(stateOf(["failed", "cancelled", "waiting"])).toBe("failed")

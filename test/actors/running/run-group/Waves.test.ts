@@ -83,51 +83,53 @@ const appliedIn = Effect.fnUntraced(function* (id: RunGroupId, name: string) {
   return yield* applied(plan)
 })
 
-describe("a Workspace update", () => {
-  tests.live("plans a consumer after its producer's apply, with the new Output, and omits unchanged Capsules", () =>
-    Effect.gen(function* () {
-      const runs = yield* Runs
-      const capsules = yield* Capsules
-      const [first, middle, last] = yield* chain("one", "two", "three")
-      if (first === undefined || middle === undefined || last === undefined) return yield* Effect.die("no chain")
-      yield* newCommit(first)
-      const { runGroup, runs: started } = yield* update
-      expect(started.map(({ capsuleId }) => capsuleId)).toEqual([first])
-      expect(runGroup.waves?.map(({ capsules: each, wave }) => [wave, each.map(({ name }) => name)])).toEqual([
-        [1, ["one"]],
-        [2, ["two"]],
-        [3, ["three"]]
-      ])
-      expect(memberOf(runGroup, "two")).toMatchObject({
-        state: "waiting",
-        waitsFor: [{ capsuleId: first, name: "one" }]
+describe("Workspace updates", () => {
+  tests.live(
+    "an update plans a consumer with the new Output after its producer's apply, and omits unchanged Capsules",
+    () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const capsules = yield* Capsules
+        const [first, middle, last] = yield* chain("one", "two", "three")
+        if (first === undefined || middle === undefined || last === undefined) return yield* Effect.die("no chain")
+        yield* newCommit(first)
+        const { runGroup, runs: started } = yield* update
+        expect(started.map(({ capsuleId }) => capsuleId)).toEqual([first])
+        expect(runGroup.waves?.map(({ capsules: each, wave }) => [wave, each.map(({ name }) => name)])).toEqual([
+          [1, ["one"]],
+          [2, ["two"]],
+          [3, ["three"]]
+        ])
+        expect(memberOf(runGroup, "two")).toMatchObject({
+          state: "waiting",
+          waitsFor: [{ capsuleId: first, name: "one" }]
+        })
+        expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
+        expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
+
+        // The next wave starts automatically. The new value does not affect this module's Outputs.
+        modules.constant.add(middle)
+        const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
+        const old = yield* valueOf
+        const second = yield* appliedIn(runGroup.id, "two")
+        expect(second.status).toBe("succeeded")
+        expect(yield* valueOf).not.toEqual(old)
+        yield* appliedIn(runGroup.id, "three")
+        const done = yield* groupWhen(runGroup.id, ({ status }) => status === "succeeded")
+        expect(done.finishedAt).toBeDefined()
+        for (const id of [first, middle, last]) {
+          expect((yield* capsules.read(id)).status).toBe("active")
+        }
+
+        // Plans the update again, without any change in between.
+        yield* newCommit(first)
+        const again = (yield* update).runGroup.id
+        yield* appliedIn(again, "one")
+        yield* appliedIn(again, "two")
+        const over = yield* groupWhen(again, ({ status }) => status === "succeeded")
+        expect(memberOf(over, "three")).toMatchObject({ state: "left_out", reason: { code: "inputs_unchanged" } })
+        expect((yield* runs.group(again)).runs.some(({ capsuleId }) => capsuleId === last)).toBe(false)
       })
-      expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
-      expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
-
-      // The next wave starts automatically. The new value does not affect this module's Outputs.
-      modules.constant.add(middle)
-      const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
-      const old = yield* valueOf
-      const second = yield* appliedIn(runGroup.id, "two")
-      expect(second.status).toBe("succeeded")
-      expect(yield* valueOf).not.toEqual(old)
-      yield* appliedIn(runGroup.id, "three")
-      const done = yield* groupWhen(runGroup.id, ({ status }) => status === "succeeded")
-      expect(done.finishedAt).toBeDefined()
-      for (const id of [first, middle, last]) {
-        expect((yield* capsules.read(id)).status).toBe("active")
-      }
-
-      // Again, and this time nothing changes in between.
-      yield* newCommit(first)
-      const again = (yield* update).runGroup.id
-      yield* appliedIn(again, "one")
-      yield* appliedIn(again, "two")
-      const over = yield* groupWhen(again, ({ status }) => status === "succeeded")
-      expect(memberOf(over, "three")).toMatchObject({ state: "left_out", reason: { code: "inputs_unchanged" } })
-      expect((yield* runs.group(again)).runs.some(({ capsuleId }) => capsuleId === last)).toBe(false)
-    })
   )
 })
 
@@ -147,37 +149,39 @@ const trio = Effect.gen(function* () {
   return made
 })
 
-describe("an update with interruptions", () => {
-  tests.live("shows the failed member, continues with the others, and with the failed member after another plan", () =>
-    Effect.gen(function* () {
-      const { alone, one } = yield* trio
-      modules.faults.set(one, "plan_fails")
-      const { id } = (yield* update).runGroup
-      const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
-      expect(memberOf(failed, named("two"))).toMatchObject({
-        state: "waiting",
-        waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
-      })
-      expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
-      expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
-      const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
-      expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
-      expect(stopped).not.toHaveProperty("finishedAt")
+describe("Interrupted updates", () => {
+  tests.live(
+    "an update shows a failed member, continues with the others, and resumes after the member is planned again",
+    () =>
+      Effect.gen(function* () {
+        const { alone, one } = yield* trio
+        modules.faults.set(one, "plan_fails")
+        const { id } = (yield* update).runGroup
+        const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
+        expect(memberOf(failed, named("two"))).toMatchObject({
+          state: "waiting",
+          waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
+        })
+        expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
+        expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
+        const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
+        expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
+        expect(stopped).not.toHaveProperty("finishedAt")
 
-      // It fails once more, and then a person repairs it.
-      modules.faults.set(one, "apply_fails_late")
-      yield* replanned(one)
-      expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
-      yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
-      expect((yield* (yield* Capsules).read(one)).status).toBe("error")
-      yield* renewed(one)
-      yield* appliedIn(id, named("two"))
-      yield* groupWhen(id, ({ status }) => status === "succeeded")
-      expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
-    })
+        // It fails once more, and then a person repairs it.
+        modules.faults.set(one, "apply_fails_late")
+        yield* replanned(one)
+        expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
+        yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
+        expect((yield* (yield* Capsules).read(one)).status).toBe("error")
+        yield* renewed(one)
+        yield* appliedIn(id, named("two"))
+        yield* groupWhen(id, ({ status }) => status === "succeeded")
+        expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+      })
   )
 
-  tests.live("plans a waiting plan again if its input has changed, and ends when it is cancelled", () =>
+  tests.live("an update replans a waiting plan whose input has changed, and ends when it is cancelled", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -200,26 +204,26 @@ describe("an update with interruptions", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
-      // Planning it again would not continue this update.
+      // Planning the Capsule again would not continue this update.
       expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.cancelGroup(context, id, undefined))).code).toBe("failed_precondition")
       expect((yield* (yield* Capsules).read(two)).status).toBe("stale")
 
-      // A newer update replaces an open one.
+      // A newer update replaces an open update.
       const older = (yield* (yield* Capsules).planUpdate(context, workspaceId)).runGroup.id
       const newer = (yield* (yield* Capsules).planUpdate(context, workspaceId)).runGroup.id
       expect(yield* groupWhen(older, ({ finishedAt }) => finishedAt !== undefined)).toMatchObject({
         status: "cancelled",
         replacedBy: newer
       })
-      // In one transaction: after a crash in between, two updates would keep planning the same Capsules against each other.
+      // Uses one transaction: after a crash in between, two updates would keep planning the same Capsules against each other.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
 
-      // An update refused by every Capsule does not replace any.
+      // An update that every Capsule refuses does not replace an open update.
       yield* sql`UPDATE capsules SET tracked_ref = tracked_ref || '-gone' WHERE workspace_id = ${workspaceId}`
       const refused = (yield* Capsules).planUpdate(context, workspaceId)
       expect((yield* Effect.flip(refused)).code).toBe("failed_precondition")
@@ -229,7 +233,7 @@ describe("an update with interruptions", () => {
     })
   )
 
-  tests.live("pauses while automation is paused, and when the person who started it may no longer plan", () =>
+  tests.live("an update pauses while automation is paused, or once the person who started it may no longer plan", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -258,7 +262,7 @@ describe("an update with interruptions", () => {
     })
   )
 
-  tests.live("blocks a consumer whose input has become private, with the reason", () =>
+  tests.live("an update blocks a consumer whose input has become private, and gives the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { one } = yield* trio

@@ -19,7 +19,7 @@ export interface Arrival {
   readonly kind: "plan" | "build" | "drift"
 }
 
-/** The queue in memory, with `decide` as its only rule. It applies a decision to itself as the claim applies it to rows. */
+/** The queue in memory, with `decide` as its only rule. It updates itself from a decision, as a claim updates the rows. */
 export const simulated = (given: QueueLimits) => {
   const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
   const active: Array<RunningRun> = []
