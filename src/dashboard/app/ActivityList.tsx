@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router"
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Sum } from "../ui/Sum.tsx"
+import { TextWithCode } from "../ui/TextWithCode.tsx"
 import { Time } from "../ui/Time.tsx"
 import { useLanguage, useWords } from "../words/Words.ts"
 import { actionWords } from "./ActionWords.ts"
@@ -10,6 +11,7 @@ import { markOf } from "./ActivityMarks.ts"
 import { ActivityTarget } from "./ActivityTarget.tsx"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
+import { counted } from "../words/Format.ts"
 
 const isAction = (action: string, names: Readonly<Record<string, string>>): string =>
   names[action] ?? action.replaceAll(/[._]/g, " ")
@@ -21,7 +23,7 @@ const words = {
     webhook: "Webhook",
     times: (count: number) => `${count} times`,
     quiet: (syncs: number, sources: number) =>
-      `${syncs === 1 ? "1 sync" : `${syncs} syncs`} of ${sources === 1 ? "1 source" : `${sources} sources`} brought nothing new`
+      `${counted(syncs, "sync")} of ${counted(sources, "source")} brought nothing new`
   },
   ja: {
     token: "API トークン",
@@ -61,7 +63,7 @@ const Sentence = ({ event, runs, detailed }: RowProps) => {
   return (
     <span className="activity-text">
       <span>
-        <Actor event={event} /> {isAction(event.action, actions)}{" "}
+        <Actor event={event} /> <TextWithCode text={isAction(event.action, actions)} />{" "}
         {event.runId === undefined ? null : (
           <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: event.runId }}>
             {actions.openRun}
@@ -117,7 +119,7 @@ const Folded = ({
             text.quiet(events.length, sources)
           ) : (
             <>
-              <Actor event={newest} /> {isAction(newest.action, actions)}{" "}
+              <Actor event={newest} /> <TextWithCode text={isAction(newest.action, actions)} />{" "}
               <span className="tag">{text.times(events.length)}</span>
             </>
           )}

@@ -9,6 +9,7 @@ import { Notice, Skeleton } from "../ui/Feedback.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Brand } from "../ui/Mark.tsx"
+import { TextWithCode } from "../ui/TextWithCode.tsx"
 import { Toasts } from "../ui/Toast.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
@@ -132,7 +133,9 @@ export const Shell = () => {
         )}
         {notices.includes("restore_review") ? (
           <Notice tone="warn" title={words.restoreReview}>
-            <p>{words.restoreReviewText}</p>
+            <p>
+              <TextWithCode text={words.restoreReviewText} />
+            </p>
           </Notice>
         ) : null}
         {notices.includes("account_changed") && path !== "/account" ? (

@@ -12,7 +12,7 @@ const en = {
   },
   serverAbout: "You get an account on this server.",
   meantFor: (email: string) => `For ${email}.`,
-  until: "Good until",
+  until: "Expires",
   signedInAs: (email: string) => `You are signed in as ${email}.`,
   accept: "Accept and join",
   decline: "Decline",

@@ -6,7 +6,7 @@ const en = {
   recoverTitle: "Get back into your account",
   recoverAbout: (email: string) =>
     `This one-time link lets you into ${email}. Choose how you sign in from now on; every open session ends.`,
-  until: "Good until",
+  until: "Expires",
   newPassword: "New password",
   setPassword: "Set the password",
   createByPasskey: "Create account with a passkey",
@@ -88,7 +88,7 @@ const ja: typeof en = {
   newRecovery: "アカウントに入れない場合、運用者は次のコマンドで新しいリンクを発行できます:",
   signIn: "サインイン",
   code: "セットアップコード",
-  codeHelp: "リンクの # より後の部分です。このブラウザでは JavaScript が無効なため、自動では読み取れません。"
+  codeHelp: "リンクの # より後の部分です。このブラウザーでは JavaScript が無効なため、自動では読み取れません。"
 }
 
 export const setupWords = { en, ja }

@@ -23,7 +23,8 @@ export const CopyText = ({ text, shown = text }: CopyTextProps) => {
       type="button"
       className="copy-text"
       title={text}
-      aria-label={`${words.copy}: ${shown}`}
+      // If the visible text is the word "Copy", only the copied text distinguishes this button from others.
+      aria-label={`${words.copy}: ${shown === words.copy ? text : shown}`}
       onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
     >
       <code>{shown}</code>

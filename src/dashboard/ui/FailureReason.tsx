@@ -1,5 +1,6 @@
 import { japaneseReason } from "../words/FailureReasons.ts"
 import { useLanguage } from "../words/Words.ts"
+import { TextWithCode } from "./TextWithCode.tsx"
 
 interface FailureReasonProps {
   readonly error: { readonly code: string; readonly message: string } | undefined
@@ -15,7 +16,7 @@ export const FailureReason = ({ error, className }: FailureReasonProps) => {
     <>
       {reason === undefined ? null : <p className={className}>{reason}</p>}
       <p className={className} {...(language === "en" ? {} : { lang: "en" })}>
-        {error.message}
+        <TextWithCode text={error.message} />
       </p>
     </>
   )

@@ -6,6 +6,7 @@ import { useWords } from "../words/Words.ts"
 import { Button } from "./Button.tsx"
 import { CopyText } from "./CopyText.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
+import { TextWithCode } from "./TextWithCode.tsx"
 
 export type NoticeTone = "info" | "good" | "warn" | "bad"
 
@@ -58,7 +59,9 @@ export const FaultNotice = ({
   const fault = error instanceof Fault ? error : new Fault({ status: 0, code: "unexpected", message: String(error) })
   return (
     <Notice tone="bad" title={fault.code === "unanswered" ? words.fault.unansweredTitle : words.fault.title}>
-      <p>{sentence(fault, words.fault)}</p>
+      <p>
+        <TextWithCode text={sentence(fault, words.fault)} />
+      </p>
       {fault.requestId === undefined ? null : (
         <p className="notice-meta">
           {words.requestId} <CopyText text={fault.requestId} />

@@ -60,6 +60,12 @@ export const duration = (language: Language, ms: number): string => {
 export const integer = (language: Language, value: number): string =>
   new Intl.NumberFormat(locale[language]).format(value)
 
+const englishPlural = new Intl.PluralRules("en")
+
+/** A count with its English noun: "1 file", "1,204 files". A Japanese noun has one form, so its texts need only the number. */
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${integer("en", count)} ${englishPlural.select(count) === "one" ? one : several}`
+
 /** Bytes in binary units: `812 B`, `4.2 KiB`, `1.5 MiB`. */
 export const bytes = (value: number): string => {
   const names = ["B", "KiB", "MiB", "GiB"]

@@ -91,7 +91,7 @@ const en = {
     title: "That did not work"
   },
   typeName: (name: string) => `Type ${name} to confirm`,
-  needsRole: (role: string) => `Only a ${role} of this workspace may do this.`
+  needsAdmin: "Only an owner or admin of this workspace may do this."
 }
 
 const ja: typeof en = {
@@ -186,7 +186,7 @@ const ja: typeof en = {
     title: "操作を完了できませんでした"
   },
   typeName: (name: string) => `確認のため「${name}」と入力してください`,
-  needsRole: (role: string) => `この操作には${role}以上のロールが必要です。`
+  needsAdmin: "この操作には、ワークスペースの管理者以上のロールが必要です。"
 }
 
 export const vocabulary = { en, ja }

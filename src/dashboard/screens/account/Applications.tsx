@@ -9,6 +9,7 @@ import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { TextWithCode } from "../../ui/TextWithCode.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { signInWords } from "./SignInWords.ts"
@@ -61,7 +62,9 @@ export const Applications = () => {
         {(grants) =>
           grants.length === 0 ? (
             <Empty icon="external" title={words.applicationsNone}>
-              <p>{words.applicationsNoneText}</p>
+              <p>
+                <TextWithCode text={words.applicationsNoneText} />
+              </p>
             </Empty>
           ) : (
             <ul className="rows">

@@ -1,10 +1,12 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Second factor",
   about: "A code of an authenticator app, asked for after your password.",
   off: "Off",
   offText: "With a second factor, a stolen password alone is not enough to sign in.",
   on: "On",
-  codesLeft: (count: number) => (count === 1 ? "1 recovery code left" : `${count} recovery codes left`),
+  codesLeft: (count: number) => `${counted(count, "recovery code")} left`,
   setUp: "Set up",
   setUpText:
     "Add this key to your authenticator app, by hand or on this device by the link. Then enter the code that it shows.",

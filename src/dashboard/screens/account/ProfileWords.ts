@@ -7,7 +7,7 @@ const en = {
     `Your account gets the address ${to} instead of ${from}. You sign in with it from then on.`,
   addressAction: "Change the address",
   addressChanged: "Address changed",
-  addressUntil: "The link works once, until",
+  addressUntil: "The link works once and expires",
   addressBack: "To your account",
   addressEnded: {
     missing: {

@@ -1,4 +1,5 @@
 import { shortestPassword } from "../../../../schema/records/Password.ts"
+import { counted } from "../../words/Format.ts"
 const en = {
   title: "Account",
   profile: "You",
@@ -36,7 +37,7 @@ const en = {
   onceTitle: "Token created",
   onceText: "Copy it now. It is not shown again.",
   done: "Done",
-  showRevoked: (count: number) => (count === 1 ? "1 revoked token" : `${count} revoked tokens`),
+  showRevoked: (count: number) => counted(count, "revoked token"),
   passkeys: "Passkeys",
   passkeysAbout:
     "Sign in with this device or a security key, without a password. Nobody can steal it with a false page.",
@@ -112,7 +113,7 @@ const ja: typeof en = {
     "パスキーには、ホスト名と安全な接続（https）が必要です。このページのアドレスでは使用できません。",
   addPasskey: "パスキーを追加",
   passkeyName: "名前",
-  passkeyNameHelp: "どの端末のものかわかる名前。例：「会社のノート PC」",
+  passkeyNameHelp: "どの端末のものか分かる名前。例:「会社のノート PC」",
   passkeyRefused: "ブラウザーがパスキーを作成しませんでした。何も変更されていません。",
   synced: "端末間で同期",
   removeTitle: (name: string) => `${name} を削除しますか？`,
@@ -120,7 +121,7 @@ const ja: typeof en = {
   sessions: "サインイン中の端末",
   thisSession: "この端末",
   methods: { password: "パスワード", passkey: "パスキー", setup: "セットアップリンク", upstream: "シングルサインオン" },
-  lastSeen: "最終利用：",
+  lastSeen: "最終利用:",
   endSession: "サインアウトさせる",
   unknownDevice: "不明な端末",
   password: "パスワード",

@@ -83,6 +83,13 @@ const withChosen = (
 ): ReadonlyArray<readonly [string, string]> =>
   chosen === undefined || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]]
 
+/** The sentence of an action as an option of a select: without its subject's particle, its full stop and the marks of code. */
+const optionText = (sentence: string): string =>
+  sentence
+    .replace(/^が、?/, "")
+    .replace(/[.。]$/, "")
+    .replaceAll("`", "")
+
 const Filters = ({
   onChange,
   search
@@ -120,7 +127,9 @@ const Filters = ({
         label={text.action}
         value={search.action}
         options={withChosen(
-          Object.entries(actions).filter(([name]) => name.includes(".")),
+          Object.entries(actions)
+            .filter(([name]) => name.includes("."))
+            .map(([name, sentence]) => [name, optionText(sentence)] as const),
           search.action
         )}
         onChange={(action) => change({ action })}

@@ -171,7 +171,7 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
       </div>
     )
   }
-  if (!may("admin")) return <Notice tone="info">{terms.needsRole(terms.role.admin)}</Notice>
+  if (!may("admin")) return <Notice tone="info">{terms.needsAdmin}</Notice>
   return (
     <div className="stack">
       <Rename capsule={capsule} />

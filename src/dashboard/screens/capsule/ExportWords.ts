@@ -10,7 +10,7 @@ const en = {
     "The archive holds the state in the clear, and with it the secrets of the infrastructure. Keep it as you keep a password.",
   recorded: "The export and every download are in the activity.",
   readyTitle: (name: string) => `The export of ${name} is ready`,
-  until: "The link works in this session only, until",
+  until: "The link works only in this session and expires",
   supply: "Not in the archive, so have these inputs at hand:",
   download: "Download the export",
   release:

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "History",
   about: "Each change in one line: commit, plan, approval, apply, and the drift that was found afterwards.",
@@ -13,7 +15,7 @@ const en = {
   waiting: "waits for approval",
   unapproved: "not approved",
   apply: "Apply",
-  drift: (count: number) => (count === 1 ? "1 resource drifted" : `${count} resources drifted`),
+  drift: (count: number) => `${counted(count, "resource")} drifted`,
   someDrift: "drifted",
   noDrift: "no drift",
   notChecked: "not checked"

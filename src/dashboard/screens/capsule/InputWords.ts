@@ -1,5 +1,7 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
-  title: (count: number) => (count === 1 ? "1 input" : `${count} inputs`),
+  title: (count: number) => counted(count, "input"),
   about: "The origin of each value. Values are private and never shown.",
   none: "This module has no inputs.",
   sensitive: "sensitive",

@@ -138,7 +138,7 @@ export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Ca
   const may = useMay()
   const config = useQuery(installConfigQuery(capsule.installConfigId))
   const [open, setOpen] = useState(false)
-  if (!may("admin")) return <span className="muted">{terms.needsRole(terms.role.admin)}</span>
+  if (!may("admin")) return <span className="muted">{terms.needsAdmin}</span>
   return (
     <>
       <Button small={small} onClick={() => setOpen(true)}>

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   tabs: {
     overview: "Overview",
@@ -77,7 +79,7 @@ const en = {
   takenOver: "taken over",
   takenOverHelp: "The state that was uploaded when the capsule was installed.",
   partialHelp: "Imported from an apply that did not end in success.",
-  resources: (count: number) => (count === 1 ? "1 resource" : `${count} resources`),
+  resources: (count: number) => counted(count, "resource"),
   serial: "serial",
   rollback: "Plan a return to this",
   fromRun: "its run",
@@ -175,13 +177,13 @@ const ja: typeof en = {
   staleText:
     "このカプセルが追跡しているリビジョンに、新しいコミットが同期されました。プランで変更内容を確認してください。",
   staleRestoreTitle: "バックアップから復元されました",
-  staleRestoreText: "実際のリソースは、復元した状態と異なる可能性があります。プランで確認し、適用してください。",
+  staleRestoreText: "実際のリソースは、復元したステートと異なる可能性があります。プランで確認し、適用してください。",
   staleInputTitle: "他のカプセルから受け取る値が変わりました",
   staleInputText: "適用時の値と、これらのカプセルが現在渡している値が異なります。プランで変更内容を確認してください。",
   staleInputOf: "受け取り元:",
   staleInputAny: "すべての出力",
   laneFailedTitle: "このカプセルが追従する ref を取得できません",
-  rollbackTitle: (generation: number) => `状態 #${generation} へ戻しますか？`,
+  rollbackTitle: (generation: number) => `ステート #${generation} へ戻しますか？`,
   rollbackText:
     "変更内容はプランで確認できます。適用すると、再開されるまで自動更新はこのカプセルのコミットに追従しません。",
   rollbackReason: "理由",
@@ -227,11 +229,11 @@ const ja: typeof en = {
   current: "現在",
   partial: "部分的",
   takenOver: "引き継ぎ",
-  takenOverHelp: "カプセルのインストール時にアップロードされた状態です。",
+  takenOverHelp: "カプセルのインストール時にアップロードされたステートです。",
   partialHelp: "成功しなかった適用から取り込まれたものです。",
   resources: (count: number) => `リソース ${count} 個`,
   serial: "シリアル",
-  rollback: "この状態へ戻すプラン",
+  rollback: "このステートへ戻すプラン",
   fromRun: "元の実行",
   configTitle: "入力値",
   configAbout:

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 export const capsuleListWords = {
   en: {
     title: "Capsules",
@@ -9,7 +11,7 @@ export const capsuleListWords = {
     last: "Last run",
     never: "None yet",
     name: "Name",
-    found: (count: number) => (count === 1 ? "1 capsule" : `${count} capsules`),
+    found: (count: number) => counted(count, "capsule"),
     emptyTitle: "No capsules yet",
     emptyText: "Install a module from a Git repository. You see its plan before anything is changed.",
     emptyFiltered: "No capsule matches."

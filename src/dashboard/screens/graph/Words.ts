@@ -1,34 +1,34 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Dependency graph",
   about: (capsules: number, links: number, layers: number) =>
-    `Which Capsule takes outputs of which: ${capsules === 1 ? "1 Capsule" : `${capsules} Capsules`}, ${links === 1 ? "1 link" : `${links} links`}, ${layers === 1 ? "1 layer" : `${layers} layers`}.`,
-  apart: (count: number) => (count === 1 ? "1 other Capsule has none." : `${count} other Capsules have none.`),
+    `Capsules that take outputs from each other: ${counted(capsules, "capsule")}, ${counted(links, "link")}, ${counted(layers, "layer")}.`,
+  apart: (count: number) => `${counted(count, "other capsule has none", "other capsules have none")}.`,
   emptyTitle: "No dependencies",
   emptyText: "When one capsule takes in an output of another one, both appear here with the link between them.",
   overview: (count: number) => `All ${count}, by layer`,
   overviewAbout: "layer 0 takes from none; changes flow to the right",
-  layer: (layer: number, count: number) => `Layer ${layer}, ${count === 1 ? "1 Capsule" : `${count} Capsules`}`,
+  layer: (layer: number, count: number) => `Layer ${layer}, ${counted(count, "capsule")}`,
   touched: (name: string) => `${name} and its connected capsules`,
   needsSomeone: "needs someone",
   search: "Search by name or environment",
   found: (count: number, all: number) => `${count} of ${all}`,
   results: "Capsules",
   inOut: (takes: number, gives: number) => `${takes} in · ${gives} out`,
-  nothingFound: "No Capsule has these words.",
+  nothingFound: "No capsule matches.",
   takesFrom: (count: number) => `Takes from ${count}`,
   givesTo: (count: number) => `Gives to ${count}`,
   further: (count: number) => `${count} further down`,
   furtherUp: (count: number) => `${count} further up`,
-  takesNothing: "Takes from no other Capsule.",
-  givesNothing: "No other Capsule takes from it.",
+  takesNothing: "Takes from no other capsule.",
+  givesNothing: "No other capsule takes from it.",
   around: (name: string) => `${name} and its neighbours`,
-  open: "Open the Capsule",
+  open: "Open the capsule",
   changeReaches: (count: number) =>
     count === 0
-      ? "A change of its outputs reaches no other Capsule."
-      : count === 1
-        ? "A change of its outputs can reach 1 Capsule."
-        : `A change of its outputs can reach ${count} Capsules.`,
+      ? "A change of its outputs reaches no other capsule."
+      : `A change of its outputs can reach ${counted(count, "capsule")}.`,
   all: (count: number) => `Show all ${count}`,
   keys: { walk: "walk along the links", centre: "centre", search: "search" },
   list: "The same as a list",

@@ -85,7 +85,7 @@ const Health = ({ health }: { readonly health: CapsuleHealth }) => {
           </div>
         ))}
       </dl>
-      {health.complete ? null : <p className="muted">{words.incomplete(integer(language, health.capsules))}</p>}
+      {health.complete ? null : <p className="muted">{words.incomplete(health.capsules)}</p>}
     </div>
   )
 }
@@ -121,7 +121,6 @@ const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => c
 /** Shown when nothing is open; names what has not been checked. */
 const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
   const words = useWords(homeWords)
-  const language = useLanguage()
   return (
     <div className="quiet">
       <Icon name="check" />
@@ -130,7 +129,7 @@ const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
         {allIsWell(health)
           ? words.allIsWell
           : health.unchecked > 0
-            ? words.uncheckedText(integer(language, health.unchecked))
+            ? words.uncheckedText(health.unchecked)
             : words.attentionNoneText}
       </p>
     </div>
@@ -231,7 +230,6 @@ const Content = () => {
 export const HomeScreen = () => {
   const words = useWords(homeWords)
   const workspace = useWorkspace()
-  const language = useLanguage()
   const { first } = useNeeds()
   const title =
     first === undefined
@@ -244,7 +242,7 @@ export const HomeScreen = () => {
   const about =
     first === undefined || first.health.capsules === 0
       ? undefined
-      : words.asConfigured(integer(language, first.health.healthy), integer(language, first.health.capsules))
+      : words.asConfigured(first.health.healthy, first.health.capsules)
   return (
     <Page title={title} documentTitle={workspace.displayName} about={about}>
       <Content />

@@ -1,4 +1,5 @@
 import type { Need } from "../../api/Types.ts"
+import { counted } from "../../words/Format.ts"
 
 type Kind = Need["kind"]
 type RunType = NonNullable<Need["run"]>["type"]
@@ -89,22 +90,21 @@ const en = {
   stuck: {
     install_plan: "An install does not go on",
     revision_plan: "A plan of another revision does not go on",
-    interface: "An Interface does not become ready",
+    interface: "An interface does not become ready",
     follow_lane: "A new commit is not followed",
     apply_plan: "A plan of auto-update is not applied",
-    unread_source: "A Source that could not be read is not removed"
+    unread_source: "A source that could not be read is not removed"
   },
   firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
   restoreWaits: "A restore waits for approval",
   staleInput: "An output that it takes has changed",
   staleRestore: "A backup was restored, and no plan of it was applied since",
-  drifted: (count: number) =>
-    count === 1 ? "1 resource changed outside svc" : `${count} resources changed outside svc`,
+  drifted: (count: number) => `${counted(count, "resource")} changed outside svc`,
   alsoIs: (reasons: string) => `also: ${reasons}`,
   also,
-  behind: (count: number) => `${count} capsules are behind`,
-  updating: (count: number) => (count === 1 ? "An update of 1 capsule" : `An update of ${count} capsules`),
+  behind: (count: number) => `${counted(count, "capsule is", "capsules are")} behind`,
+  updating: (count: number) => `An update of ${counted(count, "capsule")}`,
   more: (count: number) => `and ${count} more`,
   planAll: (count: number) => `Plan all ${count}`,
   replaceTitle: "Start a new update?",
@@ -124,7 +124,7 @@ const ja: typeof en = {
   kinds: {
     unknown_safety: "実際の状態が確認できていません",
     failed: "失敗しました",
-    uncertain_ground: "残された状態があり、プランが把握していないオブジェクトが存在する可能性があります",
+    uncertain_ground: "残されたステートがあり、プランが把握していないオブジェクトが存在する可能性があります",
     waiting_approval: "プランが承認を待っています",
     approved: "承認済みのプランがまだ適用されていません",
     waiting_credential: "認証情報を待っています",
@@ -192,7 +192,7 @@ const ja: typeof en = {
   also: {
     unknown_safety: "実際の状態が不明",
     failed: "直近の実行が失敗",
-    uncertain_ground: "残された状態",
+    uncertain_ground: "残されたステート",
     waiting_approval: "承認待ちのプラン",
     approved: "適用待ちのプラン",
     waiting_credential: "認証情報待ち",

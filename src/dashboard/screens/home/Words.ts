@@ -1,14 +1,17 @@
+import { counted, integer } from "../../words/Format.ts"
+
 const en = {
   title: "Home",
-  needYou: (count: number) => (count === 1 ? "1 thing needs you" : `${count} things need you`),
+  needYou: (count: number) => counted(count, "thing needs you", "things need you"),
   allAsConfigured: "Everything is as configured",
-  asConfigured: (healthy: string, capsules: string) => `${healthy} of ${capsules} capsules are as configured.`,
+  asConfigured: (healthy: number, capsules: number) =>
+    `${integer("en", healthy)} of ${counted(capsules, "capsule")} ${healthy === 1 ? "is" : "are"} as configured.`,
   attention: "Needs you",
   order: "one entry per capsule, riskiest first",
   attentionNone: "Nothing needs you.",
   allIsWell: "Every capsule is applied, and its last drift check found no difference.",
-  uncheckedText: (count: string) =>
-    `${count} capsules were never checked for drift: changes made outside svc would not show here.`,
+  uncheckedText: (count: number) =>
+    `${counted(count, "capsule was", "capsules were")} never checked for drift: changes made outside svc would not show here.`,
   attentionNoneText: "Plans to approve, failures, drift, available updates and connections to confirm appear here.",
   health: {
     healthy: "As configured",
@@ -18,7 +21,7 @@ const en = {
     failed: "Uncertain or failed",
     disabled: "Disabled"
   },
-  incomplete: (count: string) => `Counted over the first ${count} capsules; there are more.`,
+  incomplete: (count: number) => `Counted over the first ${counted(count, "capsule")}; there are more.`,
   capsules: "Health of capsules",
   recent: "Recent runs",
   allRuns: "All runs",
@@ -39,13 +42,14 @@ const ja: typeof en = {
   title: "ホーム",
   needYou: (count) => `${count} 件の対応が必要です`,
   allAsConfigured: "すべて構成どおりです",
-  asConfigured: (healthy, capsules) => `${capsules} 個のカプセルのうち ${healthy} 個が構成どおりです。`,
+  asConfigured: (healthy, capsules) =>
+    `${integer("ja", capsules)} 個のカプセルのうち ${integer("ja", healthy)} 個が構成どおりです。`,
   attention: "対応が必要",
   order: "カプセルごとに 1 件、重要な順",
   attentionNone: "対応が必要なものはありません。",
   allIsWell: "すべてのカプセルが適用済みで、直近のドリフト確認でも差異はありませんでした。",
   uncheckedText: (count) =>
-    `${count} 個のカプセルはまだドリフトを確認していません。svc の外で行われた変更はここに表示されません。`,
+    `${integer("ja", count)} 個のカプセルはまだドリフトを確認していません。svc の外で行われた変更はここに表示されません。`,
   attentionNoneText: "承認待ちのプラン、失敗、ドリフト、更新、確認が必要な接続があるとここに表示されます。",
   health: {
     healthy: "構成どおり",
@@ -55,7 +59,7 @@ const ja: typeof en = {
     failed: "失敗・状態不明",
     disabled: "無効"
   },
-  incomplete: (count) => `最初の ${count} 個のカプセルを数えました。ほかにもあります。`,
+  incomplete: (count) => `最初の ${integer("ja", count)} 個のカプセルを数えました。ほかにもあります。`,
   capsules: "カプセルの状態",
   recent: "最近の実行",
   allRuns: "すべての実行",

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Take over an existing state",
   about:
@@ -8,8 +10,7 @@ const en = {
   tooLarge: "The file is larger than 32 MiB.",
   upload: "Upload the state",
   uploaded: "Uploaded state",
-  facts: (resources: number, serial: number) =>
-    `${resources} ${resources === 1 ? "resource" : "resources"}, serial ${serial}`,
+  facts: (resources: number, serial: number) => `${counted(resources, "resource")}, serial ${serial}`,
   writtenBy: "Written by version",
   digest: "SHA-256",
   without: "Install without it",
@@ -23,26 +24,26 @@ const en = {
 }
 
 const ja: typeof en = {
-  title: "既存の状態を引き継ぐ",
+  title: "既存のステートを引き継ぐ",
   about:
-    "Terraform または OpenTofu が別の場所で適用したインフラ向けです。その状態をアップロードすると、カプセルは空の状態ではなくその状態から始まります。プランにはモジュールによる変更内容が表示され、承認されるまで何も適用されません。",
-  file: "状態ファイル",
+    "Terraform または OpenTofu が別の場所で適用したインフラ向けです。そのステートをアップロードすると、カプセルは空のステートではなくそのステートから始まります。プランにはモジュールによる変更内容が表示され、承認されるまで何も適用されません。",
+  file: "ステートファイル",
   fileHelp: "terraform.tfstate、または terraform state pull や tofu state pull の出力。最大 32 MiB。",
   sealed: "受信後ただちに暗号化され、インストールに引き継がれなければ 1 時間後に消去されます。",
   tooLarge: "ファイルが 32 MiB を超えています。",
-  upload: "状態をアップロードする",
-  uploaded: "アップロードした状態",
+  upload: "ステートをアップロードする",
+  uploaded: "アップロードしたステート",
   facts: (resources: number, serial: number) => `リソース ${resources} 件、シリアル ${serial}`,
   writtenBy: "作成したバージョン",
   digest: "SHA-256",
   without: "引き継がずにインストールする",
   undeclared: "手放すリソース",
   undeclaredHelp:
-    "状態にあってモジュールで宣言されていないリソースは破棄の対象になるため、インストールは拒否されます。モジュールに moved または removed ブロックを追加することをお勧めします。破棄してよい場合は、アドレスを 1 行に 1 つずつ入力してください。",
+    "ステートにあってモジュールで宣言されていないリソースは破棄の対象になるため、インストールは拒否されます。モジュールに moved または removed ブロックを追加することをお勧めします。破棄してよい場合は、アドレスを 1 行に 1 つずつ入力してください。",
   unlocked: "元のバックエンドはロックされません",
   unlockedText:
-    "元のバックエンドにアクセスできる人は、同じリソースに引き続き適用できます。ここで適用する前に、アクセス権を取り消すか、元の状態を削除してください。",
-  review: "引き継ぐ状態"
+    "元のバックエンドにアクセスできる人は、同じリソースに引き続き適用できます。ここで適用する前に、アクセス権を取り消すか、元のステートを削除してください。",
+  review: "引き継ぐステート"
 }
 
 export const takeOverWords = { en, ja }

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Install a module",
   about:
@@ -20,16 +22,14 @@ const en = {
   openRun: "Open the run",
   commit: "Commit",
   snapshot: "Snapshot",
-  files: (count: number, size: string) => `${count} files, ${size}`,
+  files: (count: number, size: string) => `${counted(count, "file")}, ${size}`,
   manifest: "Repository manifest",
   manifestReason: "What is wrong with it",
   manifestDropped: "The repository manifest is not used for this module",
   manifestWithout: (names: string) => `The install goes on without: ${names}`,
   manifests: { absent: "none", valid: "valid", invalid: "not valid, so its hints are not used" },
   omitted: (count: number) =>
-    count === 1
-      ? "1 entry was left out (links and submodules are not followed)"
-      : `${count} entries were left out (links and submodules are not followed)`,
+    `${counted(count, "entry was", "entries were")} left out (links and submodules are not followed)`,
   choose: "Choose a module",
   modulesNone: "No module was found here",
   modulesNoneText: "A module is a folder with .tf or .tofu files. Check the folder and the revision.",
@@ -73,7 +73,7 @@ const en = {
   from: {
     title: "Take inputs from other capsules",
     about:
-      "An Output of another capsule becomes the value of an input, now and after every later apply of it. The capsule must have been applied.",
+      "An output of another capsule becomes the value of an input, now and after every later apply of it. The capsule must have been applied.",
     input: "Input",
     producer: "Capsule",
     output: "Output",

@@ -1,4 +1,5 @@
 import type { LeftOverState } from "../../api/Types.ts"
+import { counted } from "../../words/Format.ts"
 
 type Reasons = Readonly<Record<LeftOverState["reason"], string>>
 
@@ -17,7 +18,7 @@ const en = {
   run: "The apply that left it",
   facts: (serial: string, size: string) => `Serial ${serial}, ${size}`,
   unknown: "unknown",
-  resources: (count: number) => (count === 1 ? "1 resource" : `${count} resources`),
+  resources: (count: number) => counted(count, "resource"),
   inTheWay: "It cannot be adopted:",
   adopt: "Adopt",
   discard: "Discard",

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   possiblyTitle: "Check these by hand",
   possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not show it.",
@@ -52,7 +54,7 @@ const en = {
   },
   fixConnection: "Open connections",
   editConfiguration: "Open configuration",
-  warnings: (count: number) => (count === 1 ? "1 warning" : `${count} warnings`)
+  warnings: (count: number) => counted(count, "warning")
 }
 
 const ja: typeof en = {

@@ -1,13 +1,12 @@
-const plural = (count: number, one: string, many: string) =>
-  count === 1 ? `1 ${one}` : `${count.toLocaleString("en")} ${many}`
+import { counted } from "../../words/Format.ts"
 
 const en = {
   readings: { json: "JSON", base64: "base64, decoded", text: "text" },
   units: {
-    statements: (count: number) => plural(count, "statement", "statements"),
-    keys: (count: number) => plural(count, "key", "keys"),
-    items: (count: number) => plural(count, "item", "items"),
-    lines: (count: number) => plural(count, "line", "lines")
+    statements: (count: number) => counted(count, "statement"),
+    keys: (count: number) => counted(count, "key"),
+    items: (count: number) => counted(count, "item"),
+    lines: (count: number) => counted(count, "line")
   },
   changed: (changed: number, all: string) => `${changed} of ${all} changed`,
   added: (count: number) => `${count} added`,
@@ -17,8 +16,7 @@ const en = {
     type: "only the type changes, the value reads the same",
     order: "only the order changes, which has no effect here"
   },
-  reordered: (count: number) =>
-    `${plural(count, "element", "elements")} only changed position, which has no effect here.`,
+  reordered: (count: number) => `${counted(count, "element")} only changed position, which has no effect here.`,
   unchanged: (what: string) => `${what} unchanged`,
   moved: (from: number, to: number) => `moved from place ${from} to ${to}`,
   more: (count: number, all: string) => `Show ${count.toLocaleString("en")} more of ${all}`,

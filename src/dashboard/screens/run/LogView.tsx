@@ -14,7 +14,7 @@ import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
-import { calendarDate, integer } from "../../words/Format.ts"
+import { calendarDate } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import type { LogBuffer } from "./LogBuffer.ts"
 import { lineHeight } from "./LogLines.tsx"
@@ -361,7 +361,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
         state === "live" && running ? (
           <Status tone="busy">{words.streamLive}</Status>
         ) : (
-          <span className="count">{words.logLines(integer(language, buffer.length))}</span>
+          <span className="count">{words.logLines(buffer.length)}</span>
         )
       }
       actions={

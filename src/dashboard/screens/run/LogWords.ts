@@ -1,8 +1,10 @@
+import { counted, integer } from "../../words/Format.ts"
+
 const en = {
   log: "Log",
   logEmpty: "No output yet.",
   logRemoved: (at: string) => `The log was removed on ${at}: it was older than this server keeps logs.`,
-  logLines: (count: string) => `${count} lines`,
+  logLines: (count: number) => counted(count, "line"),
   follow: "Follow",
   followHelp: "Stay at the newest line",
   jump: "Jump to latest",
@@ -28,7 +30,7 @@ const ja: typeof en = {
   log: "ログ",
   logEmpty: "まだ出力はありません。",
   logRemoved: (at: string) => `ログは保存期間を過ぎたため、${at} に削除されました。`,
-  logLines: (count: string) => `${count} 行`,
+  logLines: (count: number) => `${integer("ja", count)} 行`,
   follow: "追従",
   followHelp: "常に最新の行を表示",
   jump: "最新へ移動",

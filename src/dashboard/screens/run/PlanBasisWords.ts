@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   what: {
     rollback:
@@ -7,7 +9,7 @@ const en = {
     destroy: "This plan destroys everything that the capsule manages."
   },
   files: "Files changed since the applied commit",
-  fileCount: (count: number) => (count === 1 ? "1 file" : `${count} files`),
+  fileCount: (count: number) => counted(count, "file"),
   fileStates: {
     first: "Nothing was applied before: every file is new.",
     not_stored: "The files of one of the two commits are not stored here any more.",
@@ -24,13 +26,13 @@ const en = {
   rule: "Rule of approval",
   noRule: "None: the approval of one admin is enough.",
   notAuthor: "not by an author of the plan",
-  needs: (count: number, role: string) => (count === 1 ? `1 approval: ${role}` : `${count} approvals: ${role}`)
+  needs: (count: number, role: string) => `${counted(count, "approval")}: ${role}`
 }
 
 const ja: typeof en = {
   what: {
     rollback:
-      "このプランは、カプセルを以前のステートのリビジョンと構成に戻します。適用後、カプセルはその状態に固定されます。",
+      "このプランは、カプセルを以前のステートのリビジョンと構成に戻します。適用後、カプセルはそのステートに固定されます。",
     reconcile: "このプランは、svc の外で行われた変更を、デプロイ済みのリビジョンのとおりに戻します。",
     adopt: "このプランは、カプセルより前から存在するインフラのステートを引き継ぎます。",
     destroy: "このプランは、カプセルが管理するものをすべて削除します。"

@@ -1,4 +1,5 @@
 import { verbWords } from "../../words/VerbWords.ts"
+import { counted } from "../../words/Format.ts"
 
 const en = {
   changes: "Planned changes",
@@ -8,7 +9,7 @@ const en = {
   noChangesText: "The infrastructure matches the configuration.",
   noDriftText: "The real infrastructure matches the last recorded state.",
   searchChanges: "Search address, type or attribute",
-  matchingChanges: (count: number) => (count === 1 ? "1 change" : `${count} changes`),
+  matchingChanges: (count: number) => counted(count, "change"),
   kinds: verbWords.en,
   about: {
     destroy: "Removed for good. The data cannot be brought back.",
@@ -53,14 +54,14 @@ const en = {
   },
   copyBefore: "Copy before",
   copyAfter: "Copy after",
-  noise: (count: number) => (count === 1 ? "1 update of labels only" : `${count} updates of labels only`),
+  noise: (count: number) => `${counted(count, "update")} of labels only`,
   noiseAbout: "labels, tags, and values that are recomputed for them",
   outputs: "Outputs",
   holdsSecret: (origins: string) =>
     `Stays private: it repeats ${origins === "" ? "a secret" : origins}. The apply does not publish it.`,
   expandAll: "Open all",
   collapseAll: "Close all",
-  attributes: (count: number) => (count === 1 ? "1 attribute" : `${count} attributes`),
+  attributes: (count: number) => counted(count, "attribute"),
   hidden: "hidden",
   later: "known after apply",
   absent: "not set",

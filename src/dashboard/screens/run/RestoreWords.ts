@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Changes from the backup",
   about: "Names and positions; values are not shown.",
@@ -6,7 +8,7 @@ const en = {
   now: "now",
   restored: "in the backup",
   standing: (generation: number, serial: number, resources: number) =>
-    `generation ${generation}, serial ${serial}, ${resources === 1 ? "1 resource" : `${resources} resources`}`,
+    `generation ${generation}, serial ${serial}, ${counted(resources, "resource")}`,
   noState: "no state",
   next: "After the restore",
   nextStanding: (generation: number, serial: number) => `generation ${generation}, serial ${serial}`,
@@ -39,12 +41,12 @@ const ja: typeof en = {
   title: "バックアップによる変更",
   about: "名前と位置だけを示します。値は表示されません。",
   backup: "バックアップの日時",
-  state: "状態",
+  state: "ステート",
   now: "現在",
   restored: "バックアップ",
   standing: (generation: number, serial: number, resources: number) =>
     `世代 ${generation}、シリアル ${serial}、リソース ${resources} 個`,
-  noState: "状態なし",
+  noState: "ステートなし",
   next: "復元後",
   nextStanding: (generation: number, serial: number) => `世代 ${generation}、シリアル ${serial}`,
   pointers: "参照先の変更",
@@ -67,7 +69,7 @@ const ja: typeof en = {
   approveTitle: "この復元を承認しますか？",
   approve: "承認して復元",
   approvedText: "承認はこの復元だけに有効です。カプセルが変わった場合、復元は拒否されます。",
-  confirmHelp: "カプセルの状態と構成が置き換わるためです。",
+  confirmHelp: "カプセルのステートと構成が置き換わるためです。",
   restoreNow: "今すぐ復元",
   opened: "復元の実行を開く"
 }

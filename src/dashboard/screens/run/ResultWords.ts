@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   applied: (name: string) => `Applied. ${name} runs`,
   appliedIn: (environment: string) => `in ${environment}.`,
@@ -26,7 +28,7 @@ const en = {
   openAddress: (host: string) => `Open ${host}`,
   openCapsule: "Open the capsule",
   openPlan: "Reviewed plan",
-  takers: (count: number) => (count === 1 ? "1 capsule takes these outputs" : `${count} capsules take these outputs`)
+  takers: (count: number) => `${counted(count, "capsule takes", "capsules take")} these outputs`
 }
 
 const ja: typeof en = {

@@ -1,4 +1,5 @@
 import type { ChangeCause } from "../../api/Types.ts"
+import { counted } from "../../words/Format.ts"
 
 type Change = Extract<ChangeCause, { readonly kind: "input" }>["change"]
 
@@ -22,7 +23,7 @@ const en = {
   commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
       ? `the commit is ${to} instead of ${from}`
-      : `the commit ${to} changes ${fileCount === 1 ? "1 file" : `${fileCount} files`} of the module since ${from}`,
+      : `the commit ${to} changes ${counted(fileCount, "file")} of the module since ${from}`,
   input: (input: string, change: Change) =>
     `the input ${input} ${{ added: "was set", changed: "has another value", removed: "is no longer set" }[change]}`,
   dependency: (input: string, change: Change, capsule: string | undefined) =>
@@ -55,35 +56,33 @@ const ja: typeof en = {
     commit: "前回適用したコミットが不明なため、コミットも異なる可能性があります。",
     inputs: "前回適用した入力が不明なため、入力も異なる可能性があります。"
   },
-  because: (cause: string) => `理由: ${cause}。`,
+  because: (cause: string) => `理由: ${cause}`,
   possible: (causes: ReadonlyArray<string>) =>
     causes.length === 1
-      ? `考えられる理由: ${causes[0]}。記録だけでは断定できません。`
-      : `考えられる理由: ${causes.join("、または")}。記録だけでは一つに絞れません。`,
+      ? `考えられる理由: ${causes[0]}（記録だけでは断定できません）`
+      : `考えられる理由: ${causes.join("、または")}（記録だけでは一つに絞れません）`,
   unexplained: "記録されている範囲では、この変更の理由は分かりません。",
   commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
-      ? `コミットが ${from} から ${to} に変わった`
-      : `コミット ${to} で、${from} からモジュールの ${fileCount} ファイルが変わった`,
+      ? `コミットの変更（${from} → ${to}）`
+      : `コミット ${to} によるモジュールの ${fileCount} ファイルの変更（${from} との比較）`,
   input: (input: string, change: Change) =>
-    `入力 ${input} ${{ added: "が設定された", changed: "の値が変わった", removed: "の設定がなくなった" }[change]}`,
+    `入力 ${input} の${{ added: "設定", changed: "値の変更", removed: "設定の削除" }[change]}`,
   dependency: (input: string, change: Change, capsule: string | undefined) =>
-    `${capsule === undefined ? "ほかのカプセル" : `カプセル ${capsule} `}から入力 ${input} ${
-      { added: "に値が渡されるようになった", changed: "に渡される値が変わった", removed: "に値が渡されなくなった" }[
-        change
-      ]
+    `${capsule === undefined ? "ほかのカプセル" : `カプセル ${capsule} `}から入力 ${input} に渡される値の${
+      { added: "追加", changed: "変更", removed: "終了" }[change]
     }`,
-  driftHere: "svc の外で変更された",
+  driftHere: "svc の外で行われた変更",
   drift: (names: string, count: number) =>
-    count === 1 ? `${names} が svc の外で変更された` : `${count} 個のリソースが svc の外で変更された: ${names}`,
+    count === 1 ? `svc の外で行われた ${names} の変更` : `svc の外で行われた ${count} 個のリソースの変更（${names}）`,
   resource: (names: string, count: number) =>
-    count === 0 ? "一緒に置き換えるよう指定されたリソースが変わる" : `参照している ${names} が変わる`,
-  data: (names: string) => `${names} が前回の適用時と異なる値を読み取る可能性がある`,
-  connection: "プロバイダーに使う接続が異なる",
-  operator: "運用者のプロファイルまたは基本構成が異なる",
-  tool: "ツールまたはプロバイダーのバージョンが異なる",
-  unfinished: "前回の適用が完了せずに終わった",
-  function: "timestamp() など、毎回異なる結果になる関数をモジュールが使っている"
+    count === 0 ? "一緒に置き換えるよう指定されたリソースの変更" : `参照先 ${names} の変更`,
+  data: (names: string) => `${names} が読み取る値の変化（可能性）`,
+  connection: "プロバイダーに使う接続の変更",
+  operator: "運用者のプロファイルまたは基本構成の変更",
+  tool: "ツールまたはプロバイダーのバージョンの変更",
+  unfinished: "前回の適用が完了していないこと",
+  function: "timestamp() など、毎回異なる結果を返す関数の使用"
 }
 
 export const whyWords = { en, ja }

@@ -132,7 +132,7 @@ const ja: typeof en = {
   timeline: "進行状況",
   facts: "詳細",
   purpose: "目的",
-  purposes: { rollback: "以前の状態へ戻す", reconcile: "外部の変更を元に戻す" },
+  purposes: { rollback: "以前のステートへ戻す", reconcile: "外部の変更を元に戻す" },
   startedBy: "開始",
   who: (name: string, how: string) => `${name}（${how}）`,
   how: { user: "手動", webhook: "Webhook", schedule: "スケジュール", auto_update: "自動更新", service: "サービス" },

@@ -139,7 +139,9 @@ export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
             {text.clear}
           </Button>
         ) : null}
-        {facets === undefined ? null : <output className="count">{text.found(written(facets.total) ?? "")}</output>}
+        {facets === undefined ? null : (
+          <output className="count">{text.found(facets.total, written(facets.total) ?? "")}</output>
+        )}
       </div>
     </fieldset>
   )

@@ -1,4 +1,4 @@
-const plural = (count: number, one: string, several: string) => (count === 1 ? `1 ${one}` : `${count} ${several}`)
+import { counted } from "../../words/Format.ts"
 
 const en = {
   title: "Runs",
@@ -37,12 +37,12 @@ const en = {
   noChanges: "No changes",
   bars: (plan: string, approval: string, apply: string) => `Plan ${plan}, approval ${approval}, apply ${apply}`,
   bar: { done: "done", waiting: "needed", failed: "failed", active: "under way", open: "not yet" },
-  syncs: (count: number) => plural(count, "sync", "syncs"),
-  checks: (count: number) => plural(count, "module check", "module checks"),
-  replaced: (count: number) => plural(count, "replaced plan", "replaced plans"),
+  syncs: (count: number) => counted(count, "sync"),
+  checks: (count: number) => counted(count, "module check"),
+  replaced: (count: number) => counted(count, "replaced plan"),
   thePlan: "its plan",
-  cleanChecks: (count: number) => `${count} drift checks found no drift`,
-  found: (count: string) => (count === "1" ? "1 run" : `${count} runs`),
+  cleanChecks: (count: number) => `${counted(count, "drift check")} found no drift`,
+  found: (count: number, shown: string) => `${shown} ${count === 1 ? "run" : "runs"}`,
   keyMove: "move",
   keyOpen: "open",
   keySearch: "search"
@@ -90,7 +90,7 @@ const ja: typeof en = {
   replaced: (count) => `置き換えられたプラン ${count} 件`,
   thePlan: "プラン",
   cleanChecks: (count) => `${count} 件のドリフト確認で、ドリフトはありませんでした`,
-  found: (count) => `${count} 件`,
+  found: (_, shown) => `${shown} 件`,
   keyMove: "移動",
   keyOpen: "開く",
   keySearch: "検索"

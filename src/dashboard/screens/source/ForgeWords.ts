@@ -62,7 +62,7 @@ const en = {
     plain: [
       "Send a POST request to the address after each push. It needs no body.",
       "Send the secret in the header “Authorization: Bearer …”, as the password of HTTP Basic, or sign the body as GitHub does.",
-      "The answer is 202 and lists the Runs that look at the repository."
+      "The response is 202 and lists the runs that read the repository."
     ]
   } satisfies Record<Forge, ReadonlyArray<string>>,
   more: "Details are in the documentation of this release:"

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   title: "Sources",
   about: "Git repositories. A sync pins one commit as a snapshot; everything that runs comes from a snapshot.",
@@ -22,7 +24,7 @@ const en = {
   snapshots: "Snapshots",
   snapshotsNone: "No snapshots yet",
   snapshotsNoneText: "Sync now to pin the newest commit.",
-  files: (count: number, size: string) => `${count} files, ${size}`,
+  files: (count: number, size: string) => `${counted(count, "file")}, ${size}`,
   manifest: { absent: "no manifest", valid: "manifest valid", invalid: "manifest not valid" },
   omitted: (count: number) => `${count} left out`,
   install: "Install from here",

@@ -1,4 +1,5 @@
 import type { Agent } from "../../api/Types.ts"
+import { counted } from "../../words/Format.ts"
 
 const en = {
   noneTitle: "No pool of agents",
@@ -8,8 +9,8 @@ const en = {
     places === 0
       ? "No agent can take a run now."
       : `${runs} of ${places} places taken, by all workspaces that share it.`,
-  queued: (count: number) => (count === 1 ? "1 run of this workspace waits." : `${count} runs of this workspace wait.`),
-  lease: (minutes: number) => `An apply is given up ${minutes} minutes after its agent's last message.`,
+  queued: (count: number) => `${counted(count, "run of this workspace waits", "runs of this workspace wait")}.`,
+  lease: (minutes: number) => `An apply is given up ${counted(minutes, "minute")} after its agent's last message.`,
   isolation: (level: string) => `Agents isolate at least by: ${level}.`,
   agentsNone: "No agent is enrolled",
   agentsNoneText: "Runs of this pool wait until one is started with an enrolment token of the operator.",

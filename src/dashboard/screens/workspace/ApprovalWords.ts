@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   rules: "Rules of approval",
   rulesAbout:
@@ -22,7 +24,7 @@ const en = {
   commitAuthor: "Who wrote the commit counts",
   automation: "Automation counts",
   automationHelp: "Auto-update and automation members. Otherwise a followed plan waits for people.",
-  needs: (count: number, role: string) => (count === 1 ? `1 approval: ${role}` : `${count} approvals: ${role}`),
+  needs: (count: number, role: string) => `${counted(count, "approval")}: ${role}`,
   ofTeam: (name: string) => `team ${name}`,
   notPlanAuthor: "not by an author of the plan",
   notCommitAuthor: "not by who wrote the commit",
@@ -40,7 +42,7 @@ const en = {
   teamName: "Name",
   teamNameHelp: "1 to 39 of a-z, 0-9 and -.",
   teamMembers: "Members of the team",
-  membersOf: (count: number) => (count === 1 ? "1 member" : `${count} members`),
+  membersOf: (count: number) => counted(count, "member"),
   grant: "Role that it adds",
   grantNumber: (at: number) => `Role ${at}`,
   addGrant: "Add a role",

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   add: "New automation",
   about: "A member that never signs in. It acts by tokens that you make for it, and no role is above yours.",
@@ -16,7 +18,7 @@ const en = {
   environments: "Environments",
   environmentsHelp: "Names with commas between them. Without any, the token works in all of them.",
   goodFor: "Good for",
-  days: (count: number) => `${count} days`,
+  days: (count: number) => counted(count, "day"),
   make: "Make the token",
   onceTitle: "The token is ready",
   onceText: "Copy it now. It is not shown again.",

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   invite: "Invite",
   inviteTo: (workspace: string) => `Invite to ${workspace}`,
@@ -5,7 +7,7 @@ const en = {
   emailHelp:
     "Only an account for which this address was verified can then use the link. Without an address anybody who has the link can, as a member at most.",
   goodFor: "Good for",
-  days: (count: number) => (count === 1 ? "1 day" : `${count} days`),
+  days: (count: number) => counted(count, "day"),
   makeLink: "Make a link",
   linkReady: "The link is ready",
   linkForAnybody: "Send it yourself. Whoever opens it first can join. It works once and is shown only now.",
@@ -16,7 +18,7 @@ const en = {
   invitationsAbout: "Nobody is a member before they accept.",
   anybody: "Anybody with the link",
   invitedAt: "invited",
-  until: "good until",
+  until: "expires",
   status: {
     pending: "Not used yet",
     accepted: "Accepted",

@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   tabs: {
     members: "Members",
@@ -73,7 +75,7 @@ const en = {
   drift: "Check everything for drift",
   driftText: "Compares every active capsule with the real infrastructure. Nothing is changed.",
   driftAll: "Check all",
-  started: (count: number) => (count === 1 ? "1 run was started." : `${count} runs were started.`),
+  started: (count: number) => `${counted(count, "run was", "runs were")} started.`,
   skipped: "Left out",
   automation: "Automation",
   automationText:
@@ -119,9 +121,9 @@ const ja: typeof en = {
   shareRevokeTitle: "この共有を終了しますか？",
   shareRevokeText: "これらの値を使った未適用のプランは適用できなくなります。適用済みのものはそのまま残ります。",
   backupsAbout:
-    "このワークスペースの記録を封印して書き出したものです。所有者はダウンロードや、カプセルの復元ができます。",
+    "このワークスペースの記録を封印して書き出したものです。オーナーはダウンロードしたり、カプセルを復元したりできます。",
   backupsNone: "バックアップはまだありません",
-  backupsNoneText: "バックアップには、ワークスペースの記録と状態がサーバーの鍵で封印されて含まれます。",
+  backupsNoneText: "バックアップには、ワークスペースの記録とステートがサーバーの鍵で封印されて含まれます。",
   backUp: "今すぐバックアップ",
   backupAll: "ワークスペース全体",
   backupRun: "実行を表示",

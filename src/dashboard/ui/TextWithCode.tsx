@@ -1,0 +1,10 @@
+/** A text whose parts between backticks are drawn as code, as messages of the server and of the dashboard write commands. */
+export const TextWithCode = ({ text }: { readonly text: string }) => {
+  const parts = text.split("`")
+  // An odd number of backticks does not enclose code, so the text is shown as it is.
+  if (parts.length % 2 === 0) return text
+  return parts.map((part, index) =>
+    // oxlint-disable-next-line react/no-array-index-key
+    index % 2 === 0 ? part : <code key={index}>{part}</code>
+  )
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test"
+import { Glob } from "bun"
+import { counted } from "../../src/dashboard/words/Format.ts"
+
+const dashboard = new URL("../../src/dashboard/", import.meta.url).pathname
+
+/** Every exported dictionary of the dashboard: an object with `en` and `ja`. */
+const dictionaries = await Promise.all(
+  [...new Glob("**/*Words.ts").scanSync(dashboard), "words/Vocabulary.ts"].toSorted().map(async (file) => {
+    const exported: Readonly<Record<string, unknown>> = await import(`${dashboard}${file}`)
+    return Object.values(exported).flatMap((value) =>
+      typeof value === "object" && value !== null && "en" in value && "ja" in value
+        ? [{ file, en: value.en, ja: value.ja }]
+        : []
+    )
+  })
+).then((found) => found.flat())
+
+type Texts = ReadonlyArray<readonly [path: string, text: string]>
+
+/** All texts of a dictionary; a function is called with `given` for each of its parameters. */
+const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Texts => {
+  if (typeof value === "string") return [[path, value]]
+  if (typeof value === "function") {
+    try {
+      const text: unknown = value(...given)
+      return typeof text === "string" ? [[path, text]] : []
+    } catch {
+      // Its parameters are of other types.
+      return []
+    }
+  }
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => texts(inner, `${path}.${key}`, given))
+}
+
+const all = (language: "en" | "ja", given: ReadonlyArray<unknown> = ["A", "B", "C"]): Texts =>
+  dictionaries.flatMap((dictionary) => texts(dictionary[language], dictionary.file, given))
+
+const offending = (found: Texts, isWrong: (text: string) => boolean) => found.filter(([, text]) => isWrong(text))
+
+describe("counts in English", () => {
+  test("agree with their noun", () => {
+    expect([0, 1, 2, 1204].map((count) => counted(count, "file"))).toEqual([
+      "0 files",
+      "1 file",
+      "2 files",
+      "1,204 files"
+    ])
+    expect(counted(1, "entry was", "entries were")).toBe("1 entry was")
+  })
+
+  test("never write a plural noun for one thing, nor a singular noun for two", () => {
+    const one = all("en", [1, 1, 1])
+    expect(one.length).toBeGreaterThan(1500)
+    expect(
+      offending(one, (text) => /(?<![\d#.:] ?)\b1 (?!is\b|was\b)(?:[a-z]+ )?[a-z]{2,}s\b(?! )/.test(text))
+    ).toEqual([])
+    expect(
+      offending(all("en", [2, 2, 2]), (text) =>
+        /\b2 (?:file|run|capsule|line|resource|day|minute|hour|entry)\b/.test(text)
+      )
+    ).toEqual([])
+  })
+})
+
+describe("English texts", () => {
+  test("write the product's nouns in lower case inside a sentence", () => {
+    const nouns = /(?<=[A-Za-z,] )(?:Capsule|Workspace|Source|Connection|Run|Output|Interface)s?\b/
+    expect(offending(all("en"), (text) => nouns.test(text))).toEqual([])
+  })
+})
+
+describe("Japanese texts", () => {
+  test("end every sentence politely, or with a noun", () => {
+    const plain = /(?:る|た|う|く|ぐ|す|つ|ぶ|む|い|だ|か)$/
+    const polite = /(?:です|ます|ません|ました|でした|でしょう|ください|ましょう)か?$/
+    const sentences = all("ja").flatMap(([path, text]) =>
+      text
+        .split("。")
+        .slice(0, -1)
+        .map((sentence) => [path, sentence.replace(/[）」)]$/, "")] as const)
+    )
+    expect(sentences.length).toBeGreaterThan(400)
+    expect(offending(sentences, (sentence) => plain.test(sentence) && !polite.test(sentence))).toEqual([])
+  })
+
+  test("use one word for one thing", () => {
+    const strangers = /オペレーター|所有者|Capsule|ブラウザ(?!ー)|サーバ(?!ー)|フォルダ(?!ー)|わかって|：/
+    expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
+  })
+})
