@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Doors whose commands wait for `gate`, and what has begun and ended. */
+/** Doors whose commands wait for `gate`, with the commands that have begun and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
@@ -45,7 +45,7 @@ const withDoors = <A, E, R>(
   return body(doors).pipe(Effect.provide(doors.behavior.pipe(Layer.provideMerge(mailboxesOf(Doors)))))
 }
 
-/** Lets every fiber go as far as it can. */
+/** Lets every fiber run as far as it can. */
 const settled = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
 
 const ask = Effect.fnUntraced(function* (id: string, by: string) {
@@ -55,8 +55,8 @@ const ask = Effect.fnUntraced(function* (id: string, by: string) {
   return fiber
 })
 
-describe("commands to one record", () => {
-  it.effect("run one at a time, in the order of arrival; those to another record do not wait", () =>
+describe("Commands per record", () => {
+  it.effect("commands to one record run one at a time, in order of arrival, without delaying other records", () =>
     withDoors(({ begun, open }) =>
       Effect.gen(function* () {
         const fibers = [yield* ask("a", "first"), yield* ask("a", "second"), yield* ask("b", "third")]
@@ -68,7 +68,7 @@ describe("commands to one record", () => {
     )
   )
 
-  it.effect("run to their end if their caller is interrupted, and the next command waits for that", () =>
+  it.effect("a running command finishes if its caller is interrupted, and the next command waits for it", () =>
     withDoors(({ begun, ended, open }) =>
       Effect.gen(function* () {
         const running = yield* ask("a", "running")
@@ -83,7 +83,7 @@ describe("commands to one record", () => {
     )
   )
 
-  it.effect("leave with their caller while they wait", () =>
+  it.effect("a waiting command is dropped if its caller is interrupted", () =>
     withDoors(({ begun, open }) =>
       Effect.gen(function* () {
         yield* ask("a", "running")
@@ -97,7 +97,7 @@ describe("commands to one record", () => {
     )
   )
 
-  it.effect("return their refusals and defects to their caller, and later commands run", () =>
+  it.effect("a command returns its error or defect to its caller, and later commands still run", () =>
     withDoors(({ open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -110,7 +110,7 @@ describe("commands to one record", () => {
     )
   )
 
-  it.effect("log a defect that has no caller any more", () => {
+  it.effect("a defect of a command without a caller is logged", () => {
     const logged: Array<unknown> = []
     const logger = Logger.make(({ message }) => void logged.push(message))
     return withDoors(({ open }) =>
@@ -126,7 +126,7 @@ describe("commands to one record", () => {
     ).pipe(Effect.provide(Logger.layer([logger])))
   })
 
-  it.effect("are refused with a retryable 429 while 512 wait; those to another record are not", () =>
+  it.effect("a command is refused with a retryable 429 while 512 others wait for the same record", () =>
     withDoors(({ open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -147,7 +147,7 @@ describe("commands to one record", () => {
     )
   )
 
-  it.effect("leave no mailbox behind", () =>
+  it.effect("a finished command leaves no mailbox behind", () =>
     withDoors(({ busy, open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -162,8 +162,8 @@ describe("commands to one record", () => {
   )
 })
 
-describe("the actors of one kind", () => {
-  it.effect("begin to work when they are served; a command waits until then", () => {
+describe("Actor lifetime", () => {
+  it.effect("an actor's commands wait until the actor is served", () => {
     const { begun, behavior, open } = makeDoors()
     return Effect.gen(function* () {
       const early = yield* ask("a", "early")
@@ -175,7 +175,7 @@ describe("the actors of one kind", () => {
     }).pipe(Effect.provide(mailboxesOf(Doors)))
   })
 
-  it.effect("interrupt what runs and answer every caller when their layer is closed", () => {
+  it.effect("closing an actor's layer interrupts its running command and answers every caller", () => {
     const { begun, behavior, busy, ended } = makeDoors()
     return Effect.gen(function* () {
       const doors = yield* Doors
@@ -197,7 +197,7 @@ describe("the actors of one kind", () => {
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
-/** The value that only the caller provides. */
+/** A value that only the caller provides. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echoes = commandsOf(
@@ -213,7 +213,7 @@ const echo = serve(Echoes, {
   Spell: () => Letter
 })
 
-test("the layer of an actor needs what its handlers need, and its mailboxes", () => {
+test("the layer of an actor requires the services of its handlers, and its mailboxes", () => {
   type Needed = Layer.Services<typeof echo>
   type Mailboxes = Layer.Success<ReturnType<typeof mailboxesOf<"Echo", string, never>>>
   const isUnknown: unknown extends Needed ? true : false = false
@@ -222,8 +222,8 @@ test("the layer of an actor needs what its handlers need, and its mailboxes", ()
   expect([isUnknown, isWhole, isNoMore]).toEqual([false, true, true])
 })
 
-describe("the services of a command", () => {
-  it.effect("are those of the layer of its actor; nothing of its caller but the span", () => {
+describe("Command services", () => {
+  it.effect("a command uses the services of its actor's layer, and only the span of its caller", () => {
     const provided = Layer.mergeAll(
       Layer.succeed(Word, "hello"),
       Layer.succeed(Letter, "h"),
@@ -247,7 +247,7 @@ describe("the services of a command", () => {
 
 const Rows = commandsOf("Row", Schema.String, Rpc.make("Write"), Rpc.make("Hold"))
 
-/** Rows of a table. `Hold` waits for ever after its write, in the transaction. */
+/** Rows of a table. `Hold` waits forever after its write, inside the transaction. */
 const rows = serve(Rows, {
   Write: Effect.fnUntraced(function* (id) {
     const sql = yield* SqlClient.SqlClient
@@ -273,8 +273,8 @@ const withRows = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     return yield* body
   }).pipe(Effect.provide(Layer.merge(mailboxesOf(Rows), testDatabase)))
 
-describe("commands and transactions", () => {
-  it.live("a command to an actor from inside a transaction is a defect at once", () =>
+describe("Commands in transactions", () => {
+  it.live("a command to an actor from inside a transaction is an immediate defect", () =>
     withRows(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -284,7 +284,7 @@ describe("commands and transactions", () => {
         expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
           "A command to the Row a inside a database transaction"
         )
-        // Even before the actors are served: otherwise the transaction would wait for them.
+        // Even a command sent before the actors start is a defect; otherwise the transaction would wait for them.
         expect(yield* noted).toEqual([])
         yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
         expect(yield* noted).toEqual(["a"])
@@ -292,7 +292,7 @@ describe("commands and transactions", () => {
     )
   )
 
-  it.live("a command that is interrupted by the end of its actor is rolled back before the actor has ended", () =>
+  it.live("a command interrupted by the end of its actor is rolled back before the actor has ended", () =>
     withRows(
       Effect.gen(function* () {
         const scope = yield* Scope.make()

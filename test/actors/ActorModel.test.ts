@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** The end of a command after the given number of steps. */
+/** How the command ends after the given number of steps. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 
@@ -24,11 +24,11 @@ interface Command {
   readonly record: string
   readonly steps: number
   readonly end: End
-  /** The caller is interrupted after this many steps of its own; absent for a caller that waits for the answer. */
+  /** The caller is interrupted after this many of its own steps; absent if it waits for the answer. */
   readonly leavesAfter: number | undefined
 }
 
-/** Numbers that look random, always the same for a seed (mulberry32). */
+/** Pseudorandom numbers, always the same for a seed (mulberry32). */
 const numbersOf = (seed: number) => {
   let state = seed
   return (below: number) => {
@@ -42,7 +42,7 @@ const numbersOf = (seed: number) => {
 const step = Effect.yieldNow
 const steps = (count: number) => Effect.forEach(Array.from({ length: count }), () => step, { discard: true })
 
-/** Sends the commands from a fiber each, and compares what the actors did with what they promise. */
+/** Sends each command from its own fiber, and compares the actors' behaviour with their guarantees. */
 const run = (commands: ReadonlyArray<Command>) => {
   /** The events of each record, in order. */
   const history = new Map<string, Array<readonly ["begin" | "end", number]>>()
@@ -81,7 +81,7 @@ const run = (commands: ReadonlyArray<Command>) => {
     yield* steps(3)
     yield* Deferred.succeed(gate, undefined)
     const exits = yield* Fiber.awaitAll(sent)
-    // A last command to every record: it is answered only if the record is not wedged.
+    // Sends a last command to every record, which is answered only if the record is not stuck.
     for (const record of history.keys()) {
       expect(yield* workers.Work(record, { command: -1, steps: 0, end: "succeed" })).toBe(-1)
     }
@@ -90,14 +90,14 @@ const run = (commands: ReadonlyArray<Command>) => {
     expect(yield* busy).toBe(0)
 
     for (const [record, events] of history) {
-      // One at a time: a command begins after the end of the one before it.
+      // One at a time: each command begins after the end of the previous command.
       expect(events.map(([what]) => what)).toEqual(events.map((_, index) => (index % 2 === 0 ? "begin" : "end")))
       const begun = events.flatMap(([what, command]) => (what === "begin" && command >= 0 ? [command] : []))
       const ended = events.flatMap(([what, command]) => (what === "end" && command >= 0 ? [command] : []))
-      // Each to its end, in the order in which they were sent, and none twice.
+      // Commands run to their end, in the order of sending, and none runs twice.
       expect(ended).toEqual(begun)
       expect(begun).toEqual([...new Set(begun)].toSorted((left, right) => left - right))
-      // None is lost: only a command whose caller has left may be missing.
+      // None is lost: only a command whose caller was interrupted may be missing.
       const missing = commands.filter((each) => each.record === record && !begun.includes(each.command))
       expect(missing.filter(({ leavesAfter }) => leavesAfter === undefined)).toEqual([])
     }
@@ -109,7 +109,7 @@ const run = (commands: ReadonlyArray<Command>) => {
         expect(command.leavesAfter).toBeDefined()
         continue
       }
-      // Everybody else has the answer of this command.
+      // Every other caller has the answer to its own command.
       const { end } = command
       if (Exit.isSuccess(exit))
         expect([end, exit.value]).toEqual([end === "wait" ? "wait" : "succeed", command.command])
@@ -121,7 +121,7 @@ const run = (commands: ReadonlyArray<Command>) => {
 
 const ends: ReadonlyArray<End> = ["succeed", "fail", "die", "wait"]
 
-test("random commands to many records, with defects, slow handlers and callers that leave", async () => {
+test("an actor keeps its guarantees under random commands, defects, slow handlers and interrupted callers", async () => {
   for (let seed = 1; seed <= 40; seed++) {
     const number = numbersOf(seed)
     const records = 1 + number(8)
@@ -139,9 +139,9 @@ test("random commands to many records, with defects, slow handlers and callers t
   }
 })
 
-test("a caller that leaves at any step, while its command waits, begins, runs or ends", async () => {
+test("an actor keeps its guarantees if a caller is interrupted at any step of its command", async () => {
   const begun = new Set<boolean>()
-  // Every operation of every fiber is a step, so that the interruption falls between any two of them.
+  // Every operation of every fiber is a step, so an interruption can fall between any two operations.
   const dense = Effect.provideService(References.MaxOpsBeforeYield, 3)
   for (const ending of ends) {
     for (let leavesAfter = 0; leavesAfter < 40; leavesAfter++) {
@@ -161,6 +161,6 @@ test("a caller that leaves at any step, while its command waits, begins, runs or
       begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
     }
   }
-  // The command has left before its turn, and has run although its caller had left.
+  // Some command was dropped before its turn, and some command ran although its caller was interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
 })

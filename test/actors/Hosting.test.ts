@@ -40,8 +40,8 @@ const bindings = Effect.gen(function* () {
     SELECT consumer_capsule_id, status, permissions, subject FROM interface_bindings ORDER BY created_at, id`
 })
 
-describe("host requirements of a configuration", () => {
-  tests.live("secret.generated, http.endpoint and Interfaces: delivered, kept, materialised, retired", () =>
+describe("Host requirements", () => {
+  tests.live("generated secrets, endpoints and Interfaces are delivered, kept, materialised and finally retired", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
       const capsules = yield* Capsules
@@ -52,7 +52,7 @@ describe("host requirements of a configuration", () => {
       expect(first["app_url"]).toBe(webOrigin)
       expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
 
-      // Sealed at rest: neither the secret nor anything else in the sidecar is readable.
+      // The sidecar is sealed at rest, so neither the secret nor any other content is readable.
       const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
       expect(sidecars).toHaveLength(1)
       expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
@@ -75,7 +75,7 @@ describe("host requirements of a configuration", () => {
         { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
       ])
 
-      // With another configuration: the same secret, the same Interface, and no second grant.
+      // Under another configuration the secret and Interface are the same, and there is no second grant.
       const before = yield* capsules.read(web.capsuleId)
       expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
       const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
@@ -99,7 +99,7 @@ describe("host requirements of a configuration", () => {
       expect((yield* surfaces).items[0]?.revision).toBe(1)
       expect(yield* bindings).toHaveLength(1)
 
-      // Destroying the Capsule removes all of it.
+      // Destroying the Capsule removes the secret, the Interface and the grant.
       const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(web.capsuleId, { context })).value.id)
       expect(destroy.error).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
@@ -109,7 +109,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("never lets a generated secret reach a stream, a log or a record", () =>
+  tests.live("a generated secret never reaches a stream, a log or a record", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -137,7 +137,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("interface.consume: resolved after the plan, bound during review, ready after the apply", () =>
+  tests.live("a consumed Interface is resolved after the plan, bound during review, and ready after the apply", () =>
     Effect.gen(function* () {
       const { context, subject } = yield* Bench
       const capsules = yield* CapsuleCommands
@@ -169,7 +169,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("interface.consume: no provider in the Workspace, and no provider at all", () =>
+  tests.live("a consumed Interface without a provider in the Workspace, or anywhere, is reported", () =>
     Effect.gen(function* () {
       const { otherWorkspaceId } = yield* Bench
       const plan = yield* install("reader", "reader", { workspaceId: otherWorkspaceId })
@@ -178,7 +178,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("http.endpoint: without an assignment, no plan is created", () =>
+  tests.live("a Capsule without an assigned endpoint gets no plan", () =>
     Effect.gen(function* () {
       const plan = yield* install("unassigned", "web")
       expect(plan.phase).toBe("failed")
@@ -186,7 +186,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("identity.oidc: pinned at plan time, registered only by the apply, retired by the destroy", () =>
+  tests.live("a sign-in client is pinned at plan time, registered only by the apply, and retired by the destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -219,7 +219,7 @@ describe("host requirements of a configuration", () => {
   )
 
   tests.live(
-    "identity.oidc: the apply registers the endpoint's return paths and the digest of the delivered secret",
+    "the apply registers a sign-in client with the endpoint's return paths and the delivered secret's digest",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -237,7 +237,7 @@ describe("host requirements of a configuration", () => {
       })
   )
 
-  tests.live("refuses the apply before the tool starts if a delivered value has changed", () =>
+  tests.live("an apply is refused before its tool starts if a delivered value has changed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
@@ -255,7 +255,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("a withdrawn endpoint blocks plan and apply, but not drift checks or destroys", () =>
+  tests.live("a withdrawn endpoint blocks plans and applies, but not drift checks or destroys", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
@@ -264,12 +264,12 @@ describe("host requirements of a configuration", () => {
       const runCommands = yield* RunCommands
       const web = yield* deployed("shop", "web")
       yield* eventually(surfaces, ({ items }) => items.length === 2)
-      // Two Capsules now provide it, so the choice is ambiguous.
+      // Two Capsules now provide the Interface, so the choice is ambiguous.
       const reader = yield* install("second reader", "reader")
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
       const waiting = yield* settled((yield* capsuleCommands.Plan(web.capsuleId, { context })).value.id)
       expect(waiting.status).toBe("waiting_approval")
-      // Assignments match by name: a Capsule with another name has none.
+      // Assignments match by name, so a Capsule with another name has none.
       yield* capsuleCommands.Update(web.capsuleId, { context, name: "renamed" })
       yield* runCommands.Approve(waiting.id, { context })
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
@@ -285,7 +285,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("a configuration plan adds Interfaces: pending with the configuration, resolved by its apply", () =>
+  tests.live("Interfaces added by a configuration plan are pending until its apply resolves them", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
@@ -323,7 +323,7 @@ describe("host requirements of a configuration", () => {
     })
   )
 
-  tests.live("lists failed materialisations without their values, and retries them under compare-and-set", () =>
+  tests.live("failed materialisations are listed without values, and retried only if they are unchanged", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const interfaces = yield* Interfaces
@@ -335,7 +335,7 @@ describe("host requirements of a configuration", () => {
       const id = failure?.intentId ?? ""
       const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
       expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-      // The caller was authorised only for the Workspace named in the URL (Z4).
+      // The caller was authorised only for the Workspace in the URL (Z4).
       const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
       expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
       const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

@@ -40,7 +40,7 @@ output "hidden" {
 const canary = "canary-7f3a9b-private"
 
 it.live(
-  "installs, applies, updates and destroys from a Git URL",
+  "svc installs, applies, updates and destroys a module from a Git URL",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -83,7 +83,7 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        // No steps are requested: the service performs each one automatically.
+        // The test requests no steps, because the service performs each step automatically.
         const reviewable = yield* eventually(
           plans.read(created.value.id),
           ({ nextAction }) => nextAction !== "reconcile"

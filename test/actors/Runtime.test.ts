@@ -67,7 +67,7 @@ import type { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import type { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 
-/** Whether a layer needs these services and no others. A layer whose services were inferred to `unknown` accepts everything. */
+/** True if a layer requires exactly these services. A layer whose services were inferred as `unknown` would accept everything. */
 type Exactly<Needed, Listed> = unknown extends Needed
   ? false
   : [Needed] extends [Listed]
@@ -76,13 +76,13 @@ type Exactly<Needed, Listed> = unknown extends Needed
       : false
     : false
 
-/** What an actor needs besides the mailboxes and the client of its own kind. */
+/** The requirements of an actor besides the mailboxes and the client of its own kind. */
 type NeedsOf<Actor extends Layer.Any, Type extends string> = Exclude<
   Layer.Services<Actor>,
   Layer.Success<ReturnType<typeof mailboxesOf<Type, string, never>>>
 >
 
-test("each actor needs the services that its handlers use, as inferred", () => {
+test("the inferred requirements of each actor match the services its handlers use", () => {
   const capsule: Exactly<
     NeedsOf<typeof CapsuleActor.layer, "Capsule">,
     | Approvals
@@ -187,7 +187,7 @@ test("each actor needs the services that its handlers use, as inferred", () => {
   expect([capsule, connection, installPlan, interface_, revisionPlan, run, source]).not.toContain(false)
 })
 
-test("all actors together need only the database, the vault and the runner", () => {
+test("all actors together require only the database, the vault and the runner", () => {
   const needs: Exactly<
     Layer.Services<typeof Runtime.layer>,
     | Audit

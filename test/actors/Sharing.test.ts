@@ -26,8 +26,8 @@ const renewed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* applied(plan.id)
 })
 
-describe("Outputs of a Capsule as inputs of another Capsule", () => {
-  tests.live("within a Workspace: injected, shown in the graph, free of cycles", () =>
+describe("Shared Outputs", () => {
+  tests.live("a Capsule injects Outputs of its own Workspace, shows them in the graph, and refuses cycles", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const dependencies = yield* Dependencies
@@ -84,7 +84,7 @@ describe("Outputs of a Capsule as inputs of another Capsule", () => {
     })
   )
 
-  tests.live("between Workspaces: offered, approved by the other side, gone when revoked", () =>
+  tests.live("a share between Workspaces must be approved by the other side, and delivers nothing once revoked", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const dependencies = yield* Dependencies
@@ -129,7 +129,7 @@ describe("Outputs of a Capsule as inputs of another Capsule", () => {
       const capsules = yield* Capsules
       expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
       expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
-      // The value it was applied with is gone: the Capsule becomes stale at once, even across Workspaces.
+      // The value of the last apply is gone, so the Capsule becomes stale at once, even across Workspaces.
       const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
       expect([status, staleReasons]).toEqual([
         "stale",

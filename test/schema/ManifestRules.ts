@@ -170,12 +170,12 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "the endpoint url is a canonical HTTPS origin; values are pinned; only the final Apply registers; retired by destroy",
     hosting,
-    "identity.oidc: pinned at plan time, registered only by the apply, retired by the destroy"
+    "a sign-in client is pinned at plan time, registered only by the apply, and retired by the destroy"
   ],
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",
     hosting,
-    "refuses the apply before the tool starts if a delivered value has changed"
+    "an apply is refused before its tool starts if a delivered value has changed"
   ],
   [
     "interface.consume: module-unique key, type, version, 1 to 16 permissions, delivery type",
@@ -187,13 +187,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "consumed only when exactly one Resolved Interface of the Workspace matches",
     hosting,
-    "interface.consume: no provider in the Workspace, and no provider at all",
-    "a withdrawn endpoint blocks plan and apply, but not drift checks or destroys"
+    "a consumed Interface without a provider in the Workspace, or anywhere, is reported",
+    "a withdrawn endpoint blocks plans and applies, but not drift checks or destroys"
   ],
   [
     "the binding is least-privilege and for the authenticated principal",
     hosting,
-    "interface.consume: resolved after the plan, bound during review, ready after the apply"
+    "a consumed Interface is resolved after the plan, bound during review, and ready after the apply"
   ],
   [
     "features: at most 32, id, label, inputs",

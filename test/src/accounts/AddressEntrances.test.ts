@@ -9,9 +9,9 @@ import { serve } from "../operator/support/Server.ts"
 
 setDefaultTimeout(120_000)
 
-/** The form that `<input type=email>` of a browser sends, in which svc stores, compares and mails the address. */
+/** The form that a browser's `<input type=email>` sends, and that svc stores, compares and mails. */
 const stored = "bob@xn--bcher-kva.example"
-/** Text that people type elsewhere, and text that other programs send. */
+/** Spellings that people type elsewhere, and that other programs send. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]
 const password = "a long enough password"
 
@@ -72,7 +72,7 @@ const running = Effect.gen(function* () {
   return { admin, call, cookieOf, create, invite, members, olga, sql, workspaceId }
 })
 
-/** Removes the account of the test's person, so that the next spelling begins anew. */
+/** Removes the account of the test's person, so that the next spelling starts from scratch. */
 const withoutBob = Effect.fnUntraced(function* (world: Effect.Success<typeof running>, spelling: string) {
   yield* world.admin(["users", "delete", "--yes", "--email", spelling])
   expect(yield* world.sql(`SELECT 1 FROM users WHERE email = '${stored}'`)).toEqual([])
@@ -80,13 +80,13 @@ const withoutBob = Effect.fnUntraced(function* (world: Effect.Success<typeof run
 
 const secretIn = (link: string) => new URL(link).hash.slice(1)
 
-describe("an address with a domain in another script is one address", () => {
-  live("in every command of the operator", () =>
+describe("International addresses", () => {
+  live("every operator command treats all spellings of an international address as one address", () =>
     Effect.gen(function* () {
       const world = yield* running
       const { admin, call, create, sql } = world
       for (const [index, typed] of spellings.entries()) {
-        // Another person each time: attempts to sign in are limited for each address, in whatever spelling.
+        // Uses another person each time, because sign-in attempts are limited per address in every spelling.
         const local = `bob${index}@`
         const spelling = typed.replace(/bob@/i, local)
         const stored = `${local}xn--bcher-kva.example`
@@ -122,12 +122,12 @@ describe("an address with a domain in another script is one address", () => {
     })
   )
 
-  live("on every page and route", () =>
+  live("every page and route treats all spellings of an international address as one address", () =>
     Effect.gen(function* () {
       const world = yield* running
       const { admin, call, cookieOf, create, invite, members, olga, sql, workspaceId } = world
       for (const spelling of spellings) {
-        // An invitation is for whoever has the address, and an account made with it has the address.
+        // Whoever has the address can use an invitation, and the account created with it has that address.
         const made = yield* Schema.decodeUnknownEffect(Invited)(yield* invite("invitations", spelling))
         expect(made.invitation.email).toBe(stored)
         yield* invite("members", spelling)
@@ -145,7 +145,7 @@ describe("an address with a domain in another script is one address", () => {
         }
         yield* withoutBob(world, spelling)
 
-        // A link without an address takes the address that is typed.
+        // A link without an address uses the address that the person types.
         const open = yield* call(`/api/v1/workspaces/${workspaceId}/invitations`, { role: "member" }, olga)
         const { link } = yield* Schema.decodeUnknownEffect(Schema.Struct({ link: Schema.String }))(open.json)
         const joined = yield* call("/auth/invitations/sign-up", { secret: secretIn(link), password, email: spelling })
@@ -153,7 +153,7 @@ describe("an address with a domain in another script is one address", () => {
         expect((yield* members).map(({ email }) => email)).toContain(stored)
         yield* withoutBob(world, spelling)
 
-        // An invitation fits an account that the operator made with any spelling.
+        // An invitation matches the operator's account, whatever spelling the operator used.
         const fitting = yield* Schema.decodeUnknownEffect(Invited)(yield* invite("invitations", spelling))
         const bob = yield* create(stored)
         const accepted = yield* call(
@@ -167,7 +167,7 @@ describe("an address with a domain in another script is one address", () => {
     })
   )
 
-  live("in the claims of another provider", () =>
+  live("another provider's claims treat all spellings of an international address as one address", () =>
     Effect.sync(() => {
       for (const email of spellings) {
         const claims = profileClaims(

@@ -8,7 +8,7 @@ const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exi
 
 const address = (n: number) => `198.51.${Math.floor(n / 250)}.${(n % 250) + 1}`
 
-it.effect("one address has ten attempts a minute per account, and sixty in total", () =>
+it.effect("one IP address may make ten sign-in attempts a minute per account, and sixty in total", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 10; n++) yield* enter({ address: "192.0.2.1", account: "ada@example.com" })
@@ -26,14 +26,14 @@ it.effect("one address has ten attempts a minute per account, and sixty in total
     expect(yield* limited(enter({ address: "192.0.2.1" }))).toBe(true)
     yield* TestClock.adjust("6 seconds")
     expect(yield* limited(enter({ address: "192.0.2.1", account: "ada@example.com" }))).toBe(false)
-    // One subscriber has an entire /64.
+    // One subscriber has an entire /64 network.
     for (let n = 0; n < 10; n++) yield* enter({ address: `2001:db8:0:1::${n + 1}`, account: "bob@example.com" })
     expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
     expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("strangers are delayed when many addresses attack one account", () =>
+it.effect("strangers are delayed when many IP addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
@@ -56,7 +56,7 @@ it.effect("strangers are delayed when many addresses attack one account", () =>
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("only a limited number of strangers wait at once, and known browsers are not among them", () =>
+it.effect("only a limited number of strangers wait at once, and known browsers never wait", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -72,9 +72,9 @@ it.effect("only a limited number of strangers wait at once, and known browsers a
       expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
     }
     yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
-    // An attempt without delay needs no slot.
+    // An attempt without a delay needs no slot.
     yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
-    // A slot is free again once the browser has disconnected or the wait is over.
+    // A slot becomes free when the browser disconnects or the wait ends.
     yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
     const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
       startImmediately: true
@@ -90,7 +90,7 @@ it.effect("only a limited number of strangers wait at once, and known browsers a
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("each person using a shared browser has a separate budget", () =>
+it.effect("each person using a shared browser has a separate budget of attempts", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

@@ -27,47 +27,49 @@ const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Re
   }
 })
 
-it.effect("an owner exports only their own Workspace's history, resumes after the last line, and reads its head", () =>
-  Effect.gen(function* () {
-    const { subject } = yield* newPerson("ann")
-    const headers = fromPage((yield* openSession(subject)).secret)
-    const workspace = yield* newWorkspace(subject, { handle: "acme" })
-    const other = yield* newWorkspace(subject, { handle: "other" })
-    const audit = yield* Audit
-    const append = (workspaceId: typeof workspace.id, id: string) =>
-      audit.append({
-        workspaceId,
-        actor: { kind: "user", subject },
-        action: "thing.note",
-        target: { kind: "thing", id }
-      })
-    const sql = yield* SqlClient.SqlClient
-    const many = Effect.forEach(Array.from({ length: 1100 }).keys(), (n) => append(workspace.id, `t${n}`))
-    yield* sql.withTransaction(many)
-    yield* append(other.id, "foreign")
-    const base = `/api/v1/workspaces/${workspace.id}`
-    const all = yield* exported(`${base}/audit-events`, headers)
-    expect(all.headers.get("content-type")).toContain("application/x-ndjson")
-    expect(all.headers.get("content-disposition")).toContain("attachment")
-    expect(all.headers.get("cache-control")).toBe("no-store")
-    const positions = all.events.map(({ position }) => position)
-    expect(positions).toEqual(positions.map((_, index) => index + 1))
-    expect(all.events.filter(({ action }) => action === "thing.note")).toHaveLength(1100)
-    expect(new Set(all.events.map(({ workspaceId }) => workspaceId))).toEqual(new Set([workspace.id]))
-    const { json } = yield* call(`${base}/audit-head`, { headers })
-    const head = Schema.decodeUnknownSync(AuditHead)(json)
-    const last = all.events.at(-1)
-    expect(head.chains).toEqual([
-      { workspaceId: workspace.id, position: last?.position ?? 0, count: all.events.length, mac: last?.mac ?? "" }
-    ])
-    yield* append(workspace.id, "later")
-    const more = yield* exported(`${base}/audit-events?after=${last?.position}`, headers)
-    expect(more.events.map(({ target }) => target.id)).toEqual(["later"])
-    const one = yield* exported(`${base}/audit-events?action=thing.note&after=1099`, headers)
-    expect(one.events.every(({ action, position }) => action === "thing.note" && position > 1099)).toBe(true)
-    const verdict = yield* Effect.flatMap(AuditKeys, (key) =>
-      verifyAudit(key, { head, installationId: head.installationId })
-    )
-    expect(verdict.faults).toEqual([])
-  }).pipe(fresh)
+it.effect(
+  "an owner exports only the history of their own Workspace, resumes after the last line, and reads its head",
+  () =>
+    Effect.gen(function* () {
+      const { subject } = yield* newPerson("ann")
+      const headers = fromPage((yield* openSession(subject)).secret)
+      const workspace = yield* newWorkspace(subject, { handle: "acme" })
+      const other = yield* newWorkspace(subject, { handle: "other" })
+      const audit = yield* Audit
+      const append = (workspaceId: typeof workspace.id, id: string) =>
+        audit.append({
+          workspaceId,
+          actor: { kind: "user", subject },
+          action: "thing.note",
+          target: { kind: "thing", id }
+        })
+      const sql = yield* SqlClient.SqlClient
+      const many = Effect.forEach(Array.from({ length: 1100 }).keys(), (n) => append(workspace.id, `t${n}`))
+      yield* sql.withTransaction(many)
+      yield* append(other.id, "foreign")
+      const base = `/api/v1/workspaces/${workspace.id}`
+      const all = yield* exported(`${base}/audit-events`, headers)
+      expect(all.headers.get("content-type")).toContain("application/x-ndjson")
+      expect(all.headers.get("content-disposition")).toContain("attachment")
+      expect(all.headers.get("cache-control")).toBe("no-store")
+      const positions = all.events.map(({ position }) => position)
+      expect(positions).toEqual(positions.map((_, index) => index + 1))
+      expect(all.events.filter(({ action }) => action === "thing.note")).toHaveLength(1100)
+      expect(new Set(all.events.map(({ workspaceId }) => workspaceId))).toEqual(new Set([workspace.id]))
+      const { json } = yield* call(`${base}/audit-head`, { headers })
+      const head = Schema.decodeUnknownSync(AuditHead)(json)
+      const last = all.events.at(-1)
+      expect(head.chains).toEqual([
+        { workspaceId: workspace.id, position: last?.position ?? 0, count: all.events.length, mac: last?.mac ?? "" }
+      ])
+      yield* append(workspace.id, "later")
+      const more = yield* exported(`${base}/audit-events?after=${last?.position}`, headers)
+      expect(more.events.map(({ target }) => target.id)).toEqual(["later"])
+      const one = yield* exported(`${base}/audit-events?action=thing.note&after=1099`, headers)
+      expect(one.events.every(({ action, position }) => action === "thing.note" && position > 1099)).toBe(true)
+      const verdict = yield* Effect.flatMap(AuditKeys, (key) =>
+        verifyAudit(key, { head, installationId: head.installationId })
+      )
+      expect(verdict.faults).toEqual([])
+    }).pipe(fresh)
 )

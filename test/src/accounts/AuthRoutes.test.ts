@@ -34,7 +34,7 @@ it.effect("setup creates the first account, sets the cookie, and reveals no secr
   }).pipe(fresh)
 )
 
-it.effect("over https the cookie is bound to the host", () =>
+it.effect("over https the session cookie is bound to the host", () =>
   Effect.gen(function* () {
     const answer = yield* setUp
     expect(answer.headers.get("set-cookie")).toMatch(
@@ -43,13 +43,13 @@ it.effect("over https the cookie is bound to the host", () =>
     expect(answer.headers.get("strict-transport-security")).toBe("max-age=31536000")
     const cookie = Redacted.value(cookieOf(answer.headers))
     const good = yield* call("/auth/session", { headers: { cookie: `__Host-svc_session=${cookie}` } })
-    // A sibling subdomain can set a cookie with the plain name, but never one with the __Host- name.
+    // A sibling subdomain can set a cookie with the plain name, but never with the __Host- name.
     const tossed = yield* call("/auth/session", { headers: { cookie: `svc_session=${cookie}` } })
     expect([good.status, tossed.status]).toEqual([200, 401])
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
 )
 
-it.effect("an invalid setup secret returns 404, and an invalid body a 400 that does not quote it", () =>
+it.effect("an invalid setup secret returns 404, and an invalid body returns 400 without quoting it", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const body = { secret, email: "admin@example.com", password }
@@ -70,7 +70,7 @@ it.effect("an invalid setup secret returns 404, and an invalid body a 400 that d
   }).pipe(fresh)
 )
 
-it.effect("sign-in opens a new session and ends the browser's previous one", () =>
+it.effect("sign-in opens a new session and ends the browser's previous session", () =>
   Effect.gen(function* () {
     const first = cookieOf((yield* setUp).headers)
     const again = yield* call("/auth/sign-in", {
@@ -91,7 +91,7 @@ it.effect("sign-in opens a new session and ends the browser's previous one", () 
   }).pipe(fresh)
 )
 
-it.effect("unknown and known accounts get the same response", () =>
+it.effect("sign-in returns the same response for unknown and known accounts", () =>
   Effect.gen(function* () {
     yield* setUp
     const strip = (raw: string) => raw.replace(/req_\w+/, "")
@@ -108,7 +108,7 @@ it.effect("unknown and known accounts get the same response", () =>
   }).pipe(fresh)
 )
 
-it.effect("a session's cookie lasts 30 days and is renewed with the session, at most once an hour", () =>
+it.effect("a session cookie lasts 30 days and is renewed with the session, at most once an hour", () =>
   Effect.gen(function* () {
     const cookie = cookieOf((yield* setUp).headers)
     const read = Effect.map(call("/auth/session", { headers: fromPage(cookie) }), ({ headers, status }) => ({
@@ -116,16 +116,16 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       renewed: headers.get("set-cookie")
     }))
     expect(yield* read).toEqual({ status: 200, renewed: null })
-    // Just over two half lifetimes: without sliding, the session would have expired.
+    // Over three 16-day periods: without sliding expiry, the session would have expired.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("16 days")
       const { renewed, status } = yield* read
       expect(status).toBe(200)
       expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
-      // The renewal is stored in the background; for an hour after that there is nothing to renew.
+      // The renewal is stored in the background, and for an hour afterwards no renewal is needed.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
-    // Every API route renews it too, unless the session is sent in a header.
+    // Every API route renews the cookie too, unless the session is sent in a header.
     yield* TestClock.adjust("2 hours")
     const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
     expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
@@ -140,7 +140,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
   }).pipe(fresh)
 )
 
-it.effect("guessing from all over the world locks nobody out, in a known browser or a new one", () =>
+it.effect("guessing passwords from many networks locks nobody out, in known or new browsers", () =>
   Effect.gen(function* () {
     const first = yield* setUp
     const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
@@ -155,10 +155,10 @@ it.effect("guessing from all over the world locks nobody out, in a known browser
     const limited = yield* attempt("198.51.100.1", password)
     expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
-    // The stranger's network, but the person's own browser; and a new browser elsewhere.
+    // The person's own browser in the stranger's network, and a new browser elsewhere.
     expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
     expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
-    // A forged cookie, or one that belongs to another person, has no effect.
+    // A forged cookie, or a cookie that belongs to another person, has no effect.
     const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
     expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
     // Known browsers are limited too.
@@ -168,7 +168,7 @@ it.effect("guessing from all over the world locks nobody out, in a known browser
   }).pipe(fresh)
 )
 
-it.effect("no other site signs anyone in or out, or acts with the cookie", () =>
+it.effect("no other site can sign anyone in or out, or act with the cookie", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret, session } = yield* openSession(subject)
@@ -196,13 +196,13 @@ it.effect("no other site signs anyone in or out, or acts with the cookie", () =>
         expect(answer.headers.get("set-cookie")).toBeNull()
       }
     }
-    // A missing site header is accepted for signing in, not for acting with a cookie.
+    // Signing in works without a site header, but acting with a cookie does not.
     expect((yield* call("/auth/sign-out", { body: {}, headers: cookie })).status).toBe(403)
     expect((yield* call("/auth/session", { headers: cookie })).status).toBe(200)
   }).pipe(fresh)
 )
 
-it.effect("a form cannot be disguised as JSON", () =>
+it.effect("a form submission cannot be disguised as JSON", () =>
   Effect.gen(function* () {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
       const answer = yield* call("/auth/sign-in", {
@@ -214,7 +214,7 @@ it.effect("a form cannot be disguised as JSON", () =>
   }).pipe(fresh)
 )
 
-it.effect("sign-out ends the session and clears the cookie, even when it was invalid", () =>
+it.effect("sign-out ends the session and clears the cookie, even if the cookie was invalid", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const sessions = yield* Sessions
@@ -230,7 +230,7 @@ it.effect("sign-out ends the session and clears the cookie, even when it was inv
   }).pipe(fresh)
 )
 
-it.effect("sign-out everywhere ends every session of the person, and no others", () =>
+it.effect("sign-out everywhere ends every session of the person, and no other sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -282,7 +282,7 @@ it.effect("the history shows who signed in and how, and when a session was revok
   }).pipe(fresh)
 )
 
-it.effect("people see their sessions, and revoke them individually", () =>
+it.effect("people can list their sessions and revoke each of them", () =>
   Effect.gen(function* () {
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
@@ -320,7 +320,7 @@ it.effect("changing the password revokes every session except the new one", () =
   }).pipe(fresh)
 )
 
-it.effect("two credentials, or a malformed credential, authenticate no one", () =>
+it.effect("a request with two credentials, or with a malformed credential, authenticates nobody", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret } = yield* openSession(subject)

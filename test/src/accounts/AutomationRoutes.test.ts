@@ -85,7 +85,7 @@ it.effect("an automation's token is shown once, works only in its Workspace, and
   }).pipe(fresh)
 )
 
-it.effect("tokens need an expiry, scopes from the catalogue, and existing limits", () =>
+it.effect("automation tokens need an expiry, scopes from the catalogue, and the existing limits", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
@@ -113,7 +113,7 @@ it.effect("tokens need an expiry, scopes from the catalogue, and existing limits
   }).pipe(fresh)
 )
 
-it.effect("only owners and admins create and revoke tokens, and only for their Workspace's automations", () =>
+it.effect("only owners and admins create and revoke tokens, for automations of their own Workspace", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -137,31 +137,29 @@ it.effect("only owners and admins create and revoke tokens, and only for their W
   }).pipe(fresh)
 )
 
-it.effect(
-  "a suspended automation is refused immediately and cannot obtain a token; its tokens work again once it is active",
-  () =>
-    Effect.gen(function* () {
-      const { id, owner } = yield* team
-      const subject = yield* newAutomation(id, owner.headers)
-      const path = `${membersOf(id)}/${subject}/tokens`
-      const { token } = yield* newToken(path, owner.headers)
-      const set = (status: string) =>
-        call(`${membersOf(id)}/${subject}`, { method: "PATCH", body: { status }, headers: owner.headers })
-      const use = Effect.map(call(`/api/v1/workspaces/${id}`, { headers: bearer(token) }), ({ status }) => status)
-      expect(yield* use).toBe(200)
-      yield* set("suspended")
-      expect(yield* use).toBe(403)
-      const body = { name: "x", scopes: ["read"], expiresAt: farEnough }
-      expect((yield* call(path, { body, headers: owner.headers })).status).toBe(403)
-      yield* set("active")
-      expect(yield* use).toBe(200)
-      yield* call(`${membersOf(id)}/${subject}`, { method: "DELETE", headers: owner.headers })
-      yield* set("active")
-      expect(yield* use).toBe(401)
-    }).pipe(fresh)
+it.effect("a suspended automation is refused at once, and its tokens work again when it is reactivated", () =>
+  Effect.gen(function* () {
+    const { id, owner } = yield* team
+    const subject = yield* newAutomation(id, owner.headers)
+    const path = `${membersOf(id)}/${subject}/tokens`
+    const { token } = yield* newToken(path, owner.headers)
+    const set = (status: string) =>
+      call(`${membersOf(id)}/${subject}`, { method: "PATCH", body: { status }, headers: owner.headers })
+    const use = Effect.map(call(`/api/v1/workspaces/${id}`, { headers: bearer(token) }), ({ status }) => status)
+    expect(yield* use).toBe(200)
+    yield* set("suspended")
+    expect(yield* use).toBe(403)
+    const body = { name: "x", scopes: ["read"], expiresAt: farEnough }
+    expect((yield* call(path, { body, headers: owner.headers })).status).toBe(403)
+    yield* set("active")
+    expect(yield* use).toBe(200)
+    yield* call(`${membersOf(id)}/${subject}`, { method: "DELETE", headers: owner.headers })
+    yield* set("active")
+    expect(yield* use).toBe(401)
+  }).pipe(fresh)
 )
 
-it.effect("the effects of a departure can be read beforehand; the history records them", () =>
+it.effect("the effects of a member's departure can be read beforehand, and the history records them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -208,7 +206,7 @@ it.effect("the effects of a departure can be read beforehand; the history record
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Everybody can read their own, and only admins can read those of others.
+    // Everybody can read their own details, and only admins can read other people's.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 

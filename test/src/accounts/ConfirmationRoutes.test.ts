@@ -53,13 +53,13 @@ const sensitive: ReadonlySet<string> = new Set([
   "DELETE /auth/upstream/identities/:identityId"
 ])
 
-it.effect("five minutes after sign-in, every sensitive route requires confirmation, and no other route does", () =>
+it.effect("five minutes after sign-in, sensitive routes require confirmation, and other routes do not", () =>
   Effect.gen(function* () {
     const { headers } = yield* person("ann")
     yield* TestClock.adjust("5 minutes")
     const asked: Array<string> = []
     for (const [method, path] of accountRoutes) {
-      // They end the session.
+      // These actions end the session.
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}
       const { json, status } = yield* call(path.replace(/:\w+/, "nothing"), { method, headers, ...body }).pipe(
@@ -73,7 +73,7 @@ it.effect("five minutes after sign-in, every sensitive route requires confirmati
   }).pipe(fresh)
 )
 
-it.effect("a password confirms for five minutes, in its own session", () =>
+it.effect("a password confirms the person for five minutes, in the same session only", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -105,7 +105,7 @@ it.effect("attempts to guess a confirmation are limited", () =>
   }).pipe(fresh)
 )
 
-it.effect("a passkey confirms only for its owner, with a challenge for that purpose", () =>
+it.effect("a passkey confirms only its owner, and only with a confirmation challenge", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -122,12 +122,12 @@ it.effect("a passkey confirms only for its owner, with a challenge for that purp
     expect(asked.json).toMatchObject({
       options: { allowCredentials: [{ id: device.id }], userVerification: "required" }
     })
-    // Bob cannot use Ann's passkey, neither with his challenge nor with hers.
+    // Bob cannot use Ann's passkey, with either his challenge or hers.
     const hers = device.get(challengeOf(asked.raw), here, 2, ann.subject)
     expect((yield* answer(bob, hers)).status).toBe(403)
     const his = device.get(challengeOf((yield* ask(bob)).raw), here, 3, ann.subject)
     expect((yield* answer(bob, his)).status).toBe(403)
-    // A challenge from the sign-in page confirms nothing, and one for a confirmation signs nobody in.
+    // A sign-in challenge confirms nothing, and a confirmation challenge signs nobody in.
     const signIn = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect((yield* answer(ann, device.get(challengeOf(signIn.raw), here, 4, ann.subject))).status).toBe(403)
     const confirming = device.get(challengeOf((yield* ask(ann)).raw), here, 5, ann.subject)

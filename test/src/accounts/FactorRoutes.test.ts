@@ -29,7 +29,7 @@ const Codes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 const Active = Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int })
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-/** In the form that an authenticator reads. */
+/** The secret, in the encoding that an authenticator reads. */
 const fromBase32 = (text: string): Uint8Array => {
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
@@ -72,7 +72,7 @@ it.effect("a second factor is required after the password, and each code works o
     const { secret, uri } = yield* begin(ann)
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
     expect(uri).toBe(`otpauth://totp/svc:ann%40example.com?secret=${secret}&issuer=svc`)
-    // It has no effect until its first code has been entered.
+    // The second factor has no effect until its first code has been entered.
     expect((yield* signIn(ann)).status).toBe(200)
     expect((yield* post(ann, "/auth/second-factor/activate", { code: "000000" })).status).toBe(401)
     expect(yield* state(ann)).toEqual({ active: false, recoveryCodes: 0 })
@@ -93,13 +93,13 @@ it.effect("a second factor is required after the password, and each code works o
   }).pipe(fresh)
 )
 
-it.effect("five wrong codes block further attempts for a quarter of an hour, even with the right code", () =>
+it.effect("five wrong codes block further attempts for fifteen minutes, even with the right code", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { key, recoveryCodes } = yield* protect(ann)
     const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0")
     const guesses = Effect.fnUntraced(function* (count: number) {
-      // Two steps away from every accepted code, and therefore certain to be wrong.
+      // Two time steps from every accepted code, and therefore certainly wrong.
       for (let n = 0; n < count; n++) {
         const { status } = yield* signIn(ann, other(other(yield* codeNow(key))))
         expect(status).toBe(401)
@@ -107,7 +107,7 @@ it.effect("five wrong codes block further attempts for a quarter of an hour, eve
     })
     yield* guesses(4)
     expect((yield* signIn(ann, yield* codeNow(key))).status).toBe(200)
-    // Counting restarts from zero after a correct code.
+    // A correct code resets the count of wrong codes.
     yield* guesses(5)
     yield* TestClock.adjust("30 seconds")
     const limited = yield* signIn(ann, yield* codeNow(key))
@@ -141,7 +141,7 @@ it.effect("a recovery code works once, however it is typed, and only for its own
     expect(notices.json).toMatchObject({
       notices: expect.arrayContaining([expect.objectContaining({ kind: "recovery_code_used", detail: "9" })])
     })
-    // New codes invalidate the unused ones.
+    // New recovery codes invalidate the unused codes.
     const renewed = yield* post(ann, "/auth/second-factor/recovery-codes")
     const fresh = yield* Schema.decodeUnknownEffect(Codes)(renewed.json)
     expect((yield* signIn(ann, second)).status).toBe(401)
@@ -149,7 +149,7 @@ it.effect("a recovery code works once, however it is typed, and only for its own
   }).pipe(fresh)
 )
 
-it.effect("a confirmation by password also requires the code", () =>
+it.effect("confirming with a password also requires the second factor's code", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { key } = yield* protect(ann)
@@ -162,20 +162,20 @@ it.effect("a confirmation by password also requires the code", () =>
   }).pipe(fresh)
 )
 
-it.effect("an active factor cannot be replaced, only removed, by the person or after the operator's link", () =>
+it.effect("an active second factor can be removed by the person or after the operator's link, but not replaced", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     yield* protect(ann)
     expect((yield* post(ann, "/auth/second-factor")).status).toBe(409)
     expect((yield* post(ann, "/auth/second-factor/activate", { code: "123456" })).status).toBe(409)
-    // A new password does not remove the factor.
+    // A new password does not remove the second factor.
     const links = yield* SetupLinks
     const { secret } = yield* links.issueReset(ann.subject)
     const entered = yield* call("/auth/setup", { body: { secret: Redacted.value(secret), password } })
     const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
     const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
     expect((yield* signIn(ann)).status).toBe(401)
-    // A person who has lost the authenticator and the codes signs in with the link, and removes the factor.
+    // A person who has lost the authenticator and the codes signs in with the link, and removes the second factor.
     const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
     expect(removed.status).toBe(204)
     expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })

@@ -30,7 +30,7 @@ const setting = Effect.gen(function* () {
 const signUp = "/auth/invitations/sign-up"
 const password = "a password of somebody new"
 
-it.effect("a link takes a person from the preview to an account, a membership and a session", () =>
+it.effect("an invitation link takes a person from the preview to an account, a membership and a session", () =>
   Effect.gen(function* () {
     const { id, invite } = yield* setting
     const { link, secret } = yield* invite({ role: "viewer" })
@@ -50,7 +50,7 @@ it.effect("a link takes a person from the preview to an account, a membership an
     expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
       workspace: { role: "viewer" }
     })
-    // Repeating it as the same person changes nothing; nobody else gains anything from it.
+    // Repeating the request as the same person changes nothing, and it gives other people nothing.
     const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
     expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
     expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
@@ -75,7 +75,7 @@ it.effect("no response to the inviter reveals whether the address has an account
   }).pipe(fresh)
 )
 
-it.effect("after it has been withdrawn or declined, a link is unknown", () =>
+it.effect("an invitation link is unknown once it has been withdrawn or declined", () =>
   Effect.gen(function* () {
     const { headers, invite, path } = yield* setting
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
@@ -92,7 +92,7 @@ it.effect("after it has been withdrawn or declined, a link is unknown", () =>
   }).pipe(fresh)
 )
 
-it.effect("one mail too many returns 429 with the time to wait: for a person, a Workspace or the server", () =>
+it.effect("a person, Workspace or server that sends too many mails gets 429 with the time to wait", () =>
   Effect.gen(function* () {
     const { headers, id, path } = yield* setting
     const sql = yield* SqlClient.SqlClient
@@ -115,7 +115,7 @@ it.effect("one mail too many returns 429 with the time to wait: for a person, a 
         expect(answer.raw).toContain(whose)
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000)
       }
-      // A link that the inviter passes on sends nothing.
+      // svc sends no mail for a link that the inviter passes on.
       const link = yield* call(`${path}/invitations`, { body: { role: "viewer" }, headers })
       expect(link.status).toBe(201)
     }
@@ -123,7 +123,7 @@ it.effect("one mail too many returns 429 with the time to wait: for a person, a 
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layer).pipe(Layer.provide(mailing))))
 )
 
-it.effect("attempts to guess secrets are limited, signed in or not", () =>
+it.effect("attempts to guess invitation secrets are limited, signed in or not", () =>
   Effect.gen(function* () {
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
     const secret = "svci_nothing"

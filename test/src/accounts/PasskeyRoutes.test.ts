@@ -76,34 +76,32 @@ it.effect("a registered passkey signs in its owner, and its key is sealed", () =
   }).pipe(fresh)
 )
 
-it.effect(
-  "a response for another site, without user verification, or with a signature over other data is refused",
-  () =>
-    Effect.gen(function* () {
-      const { device, subject } = yield* holder("ann")
-      const wrong: ReadonlyArray<Situation> = [
-        { ...here, origin: "https://evil.example" },
-        { ...here, origin: "http://svc.example.com" },
-        { ...here, origin: "https://svc.example.com.evil.example" },
-        { ...here, rpId: "evil.example" },
-        { ...here, rpId: "example.com" },
-        { ...here, userVerified: false }
-      ]
-      for (const situation of wrong) {
-        const answer = yield* signIn(device.get(yield* signInChallenge(`203.0.113.${caller}`), situation, 5, subject))
-        expect([situation, answer.status]).toEqual([situation, 401])
-      }
-      const good = device.get(yield* signInChallenge("198.51.100.7"), here, 6, subject)
-      const forged = {
-        ...good,
-        response: { ...good.response, signature: makeAuthenticator().get("x", here, 6).response.signature }
-      }
-      expect((yield* signIn(forged)).status).toBe(401)
-      expect((yield* signIn(good)).status).toBe(401)
-    }).pipe(fresh)
+it.effect("a passkey response is refused for another site, without user verification, or with a wrong signature", () =>
+  Effect.gen(function* () {
+    const { device, subject } = yield* holder("ann")
+    const wrong: ReadonlyArray<Situation> = [
+      { ...here, origin: "https://evil.example" },
+      { ...here, origin: "http://svc.example.com" },
+      { ...here, origin: "https://svc.example.com.evil.example" },
+      { ...here, rpId: "evil.example" },
+      { ...here, rpId: "example.com" },
+      { ...here, userVerified: false }
+    ]
+    for (const situation of wrong) {
+      const answer = yield* signIn(device.get(yield* signInChallenge(`203.0.113.${caller}`), situation, 5, subject))
+      expect([situation, answer.status]).toEqual([situation, 401])
+    }
+    const good = device.get(yield* signInChallenge("198.51.100.7"), here, 6, subject)
+    const forged = {
+      ...good,
+      response: { ...good.response, signature: makeAuthenticator().get("x", here, 6).response.signature }
+    }
+    expect((yield* signIn(forged)).status).toBe(401)
+    expect((yield* signIn(good)).status).toBe(401)
+  }).pipe(fresh)
 )
 
-it.effect("a challenge works once, for five minutes, and only for its purpose", () =>
+it.effect("a passkey challenge works once, for five minutes, and only for its purpose", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     const good = device.get(yield* signInChallenge(), here, 2, subject)
@@ -127,7 +125,7 @@ it.effect("a challenge works once, for five minutes, and only for its purpose", 
   }).pipe(fresh)
 )
 
-it.effect("a counter that goes backwards reveals a copy", () =>
+it.effect("a passkey counter that goes backwards reveals a copy", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)
@@ -138,7 +136,7 @@ it.effect("a counter that goes backwards reveals a copy", () =>
   }).pipe(fresh)
 )
 
-it.effect("an unknown passkey, a handle belonging to somebody else and a locked account are all refused alike", () =>
+it.effect("an unknown passkey, another person's handle and a locked account get the same refusal", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { device, subject } = yield* holder("ann")
@@ -175,7 +173,7 @@ it.effect("registration refuses a passkey that does not verify or is already kno
   }).pipe(fresh)
 )
 
-it.effect("people remove only their own passkeys, and only from our own pages", () =>
+it.effect("people can remove only their own passkeys, and only from svc's own pages", () =>
   Effect.gen(function* () {
     const ann = yield* holder("ann")
     const bob = yield* person("bob")
@@ -185,7 +183,7 @@ it.effect("people remove only their own passkeys, and only from our own pages", 
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // The last sign-in method cannot be removed; once there is a second one, the first can be.
+    // The last sign-in method cannot be removed, but the first method can be once there is a second.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)

@@ -64,7 +64,7 @@ it.effect("a passkey instead of a password creates the first account and can sig
   }).pipe(fresh)
 )
 
-it.effect("a ceremony that does not verify writes nothing, and the link remains valid", () =>
+it.effect("a passkey setup that does not verify writes nothing, and the link remains valid", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const device = makeAuthenticator()
@@ -89,7 +89,7 @@ it.effect("a ceremony that does not verify writes nothing, and the link remains 
   }).pipe(fresh)
 )
 
-it.effect("a passkey is never requested unnecessarily, or without the link", () =>
+it.effect("a passkey is never requested without need or without the link", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)
@@ -108,7 +108,7 @@ it.effect("a passkey is never requested unnecessarily, or without the link", () 
 )
 
 it.effect(
-  "when two browsers use one link, exactly one creates the account, and the other leaves nothing half-done",
+  "when two browsers use the same setup link, exactly one creates an account, and nothing is half-written",
   () =>
     Effect.gen(function* () {
       const secret = yield* setupSecret
@@ -121,7 +121,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("a challenge is valid for its link, and only for setups", () =>
+it.effect("a setup challenge is valid only for its link, and only for setups", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -135,7 +135,7 @@ it.effect("a challenge is valid for its link, and only for setups", () =>
     expect((yield* redeem(next, makeAuthenticator().create(atOld, here), {})).status).toBe(400)
     const asking = challengeOf((yield* post("/auth/passkeys/sign-in-options", {})).raw)
     expect((yield* redeem(next, makeAuthenticator().create(asking, here), {})).status).toBe(400)
-    // The passkey is already known: nothing is half-written, and the link is still valid.
+    // The passkey is already registered, so svc writes nothing and the link remains valid.
     const before = yield* written
     expect((yield* redeem(next, device.create(yield* challenge(next), here), {})).status).toBe(409)
     expect(yield* written).toEqual(before)
@@ -143,7 +143,7 @@ it.effect("a challenge is valid for its link, and only for setups", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link shows its purpose, and later whether it has been used or has expired", () =>
+it.effect("a setup link shows its purpose, and later whether it was used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -167,7 +167,7 @@ it.effect("a link shows its purpose, and later whether it has been used or has e
   }).pipe(fresh)
 )
 
-it.effect("a lost password is recovered by passkey: the old password and every session end", () =>
+it.effect("recovering a lost password by passkey ends the old password and every session", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const sessions = yield* Sessions
@@ -185,7 +185,7 @@ it.effect("a lost password is recovered by passkey: the old password and every s
   }).pipe(fresh)
 )
 
-it.effect("a server addressed by IP reports that it has no passkeys", () =>
+it.effect("a server addressed by IP offers no passkey during setup", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect(yield* options(secret)).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

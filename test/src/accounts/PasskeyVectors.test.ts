@@ -45,7 +45,7 @@ const signedIn = Effect.fnUntraced(function* (vector: PasskeyVector, response: u
   return yield* call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller}` })
 })
 
-it.effect("the passkey verified in the specification registers and signs in, and changing any bit makes it fail", () =>
+it.effect("the specification's verified passkey registers and signs in, and changing any bit makes it fail", () =>
   Effect.gen(function* () {
     const vector = passkeyVectors.verified
     const { answer, subject } = yield* registered(vector)
@@ -60,7 +60,7 @@ it.effect("the passkey verified in the specification registers and signs in, and
   }).pipe(fresh)
 )
 
-it.effect("if the specification's authenticator did not verify the user, the response is refused", () =>
+it.effect("a passkey response is refused if the specification's authenticator did not verify the user", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)
@@ -70,12 +70,12 @@ it.effect("if the specification's authenticator did not verify the user, the res
   }).pipe(fresh)
 )
 
-it.effect("a response given inside another site's frame is refused, even if signed and verified", () =>
+it.effect("a passkey response from inside another site's frame is refused, even if signed and verified", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // The same passkey, registered outside a frame, does not sign in from within one either.
+    // The same passkey, registered outside a frame, cannot sign in from within a frame either.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

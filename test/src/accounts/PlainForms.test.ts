@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** The request that a browser without scripts sends for one of the service's forms. */
+/** The request that a browser without scripts sends for a form of the service. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -36,14 +36,14 @@ const setUp = Effect.gen(function* () {
   return yield* submit("/setup", { secret: ` ${yield* setupSecret} `, email, password, displayName: "" })
 })
 
-it.effect("a setup link and a password open an account and a session", () =>
+it.effect("a plain form with a setup link and a password opens an account and a session", () =>
   Effect.gen(function* () {
     const made = yield* setUp
     expect(made).toMatchObject({ status: 303, location: `${origin}/` })
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // The issuer's response may redirect to another site, which a redirect from this form could not.
+    // The issuer's response may redirect to another site, but a redirect from this form could not.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
@@ -52,7 +52,7 @@ it.effect("a setup link and a password open an account and a session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a refusal is a page, opens no session, and quotes no input", () =>
+it.effect("a refused plain form shows a page, opens no session, and quotes no input", () =>
   Effect.gen(function* () {
     yield* setUp
     const refused = [

@@ -34,7 +34,7 @@ const linkFor = Effect.fnUntraced(function* ({ subject }: Person, to: string) {
   return text((yield* changes.issue(subject, to, "operator")).secret)
 })
 
-it.effect("people set their own name, and may remove it", () =>
+it.effect("people can set and remove their own name", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const rename = (displayName: unknown) => call("/auth/profile", { body: { displayName }, headers: ann.headers })
@@ -85,14 +85,14 @@ it.effect("a link changes the address of its own account, once, and verifies the
   }).pipe(fresh)
 )
 
-it.effect("a link expires after a day, when the next link is created, or when the address is taken", () =>
+it.effect("an address link expires after a day, when the next link is created, or when the address is taken", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
     const first = yield* linkFor(ann, "one@new.example")
     const second = yield* linkFor(ann, "two@new.example")
     expect((yield* use(ann, first)).status).toBe(404)
-    // Requesting a link reveals nothing about other accounts; opening it proves the address.
+    // Requesting a link reveals nothing about other accounts, and opening the link proves the address.
     const taken = yield* linkFor(ann, bob.email)
     expect((yield* use(ann, second)).status).toBe(404)
     expect(yield* use(ann, taken)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
@@ -120,7 +120,7 @@ it.effect("if mail is sent, people can request an address-change link themselves
     const asked = yield* ask(ann, "Ann@New.example")
     expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
     expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
-    // It does not reveal whose address that is.
+    // The response does not reveal whose address it is.
     const taken = yield* ask(ann, bob.email)
     expect(taken).toMatchObject({ status: 202, json: asked.json })
     expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([
@@ -159,7 +159,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // Done by somebody else after the list was read.
+    // Performed by somebody else after the list was read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(
@@ -178,7 +178,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
   }).pipe(fresh)
 )
 
-it.effect("people sign out all their other sessions, and stay signed in", () =>
+it.effect("people can sign out all their other sessions and stay signed in", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")

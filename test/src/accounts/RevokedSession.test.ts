@@ -13,7 +13,7 @@ const { interruptedRequest, served } = servedWorld()
 const tests = suite(served)
 afterAll(tests.dispose)
 
-/** Changes of an account that a fresh session may make in the test's world. */
+/** Account changes that a fresh session may make in this test. */
 const changes: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
   ["POST", "/auth/profile", { displayName: "Mallory" }],
   ["POST", "/auth/password", { newPassword: "the password of somebody else" }],

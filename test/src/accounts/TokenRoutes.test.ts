@@ -39,7 +39,7 @@ const dump = Effect.gen(function* () {
   return JSON.stringify(yield* Effect.forEach(names, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))
 })
 
-it.effect("create shows the secret once; it works as a bearer until revoked", () =>
+it.effect("creating a token shows its secret once, and the secret works as a bearer token until it is revoked", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const created = yield* call(tokens, { body: { name: "ci", scopes: ["read", "write"] }, headers: ann.headers })
@@ -78,7 +78,7 @@ it.effect("create shows the secret once; it works as a bearer until revoked", ()
   }).pipe(fresh)
 )
 
-it.effect("responses of these routes, with any status, are not cacheable", () =>
+it.effect("responses of token routes are never cacheable, whatever their status", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -146,7 +146,7 @@ it.effect("another account's token can be neither found nor revoked", () =>
   }).pipe(fresh)
 )
 
-it.effect("the inventory's query accepts limit and cursor, once each, and nothing else", () =>
+it.effect("the token inventory's query accepts limit and cursor, once each, and nothing else", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     for (let n = 0; n < 3; n++) yield* newToken(ann.subject, ["read"])
@@ -182,7 +182,7 @@ it.effect("the inventory's query accepts limit and cursor, once each, and nothin
   }).pipe(fresh)
 )
 
-it.effect("the catalogue matches the contract", () =>
+it.effect("the scope catalogue matches the contract", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { json } = yield* call(`${tokens}/scopes`, { headers: ann.headers })
@@ -196,7 +196,7 @@ it.effect("the catalogue matches the contract", () =>
   }).pipe(fresh)
 )
 
-it.effect("the current authority reads only the Authorization header, and changes nothing", () =>
+it.effect("the current-authority route reads only the Authorization header, and changes nothing", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { secret } = yield* newToken(ann.subject, ["read"])
@@ -222,14 +222,14 @@ it.effect("the current authority reads only the Authorization header, and change
       }
     }
     expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
-    // Ambient credentials, even invalid ones, are ignored if there is a bearer token.
+    // Ambient credentials, even invalid ones, are ignored if the request has a bearer token.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
   }).pipe(fresh)
 )
 
-it.effect("a bound token shows its Workspace and live role, and gets 403 once the membership ends", () =>
+it.effect("a bound token shows its Workspace and current role, and gets 403 once the membership ends", () =>
   Effect.gen(function* () {
     const members = yield* Members
     const owner = yield* person("owner")
@@ -262,7 +262,7 @@ it.effect("an unreadable authority returns 503, and the token remains valid", ()
   }).pipe(fresh)
 )
 
-it.effect("an extension's scope is offered and granted, and opens no core route", () =>
+it.effect("an extension's scope can be granted, and gives access to no core route", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

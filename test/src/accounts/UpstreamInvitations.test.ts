@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** The way the invitation page does it. */
+/** Opens the link as the invitation page does. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 
@@ -54,8 +54,8 @@ const roleOf = Effect.fnUntraced(function* (here: Installation, workspaceId: Par
   return Option.getOrUndefined(yield* (yield* Memberships).role(subject, workspaceId))
 })
 
-describe("an invitation, accepted through the upstream provider", () => {
-  it.live("creates an account and a member, once, without putting its secret in an address", () =>
+describe("Upstream invitations", () => {
+  it.live("an upstream invitation creates an account and a member, once, without putting its secret in a URL", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const users = yield* Users
@@ -73,7 +73,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("can be used only once, by the first of two people who opened it", () =>
+  it.live("an upstream invitation can be used only once, by the first of two people who opened it", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })
@@ -87,7 +87,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("for an address requires the provider to have verified that address", () =>
+  it.live("an upstream invitation for an address requires the provider to have verified that address", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite(
@@ -108,7 +108,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("checks the inviter's permission again", () =>
+  it.live("an upstream invitation checks the inviter's permission again", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const adam = yield* newPerson("adam")
@@ -124,7 +124,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("for an address that the operator verified keeps it, regardless of the provider's report", () =>
+  it.live("an address verified by the operator keeps that status, whatever the provider reports", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })
@@ -134,7 +134,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("signs in a person who has an account and then accepts or declines on the page", () =>
+  it.live("an upstream invitation signs in a person with an account, who then accepts or declines on the page", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
@@ -147,7 +147,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is started by one of our own pages, with a valid secret", () =>
+  it.live("an upstream invitation starts only from svc's own pages, with a valid secret", () =>
     Effect.gen(function* () {
       const { here, olga, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })
@@ -161,7 +161,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       const addressed = yield* invite({ workspaceId, acting: { subject: olga } }, { email: "ann@example.com" })
       const other = yield* acceptance.pending(Redacted.make(addressed))
       expect((yield* Effect.flip(acceptance.forProvider(other, "eve@example.com"))).code).toBe("permission_denied")
-      // Only for the account that it names.
+      // Only the account in the invitation may accept it.
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )

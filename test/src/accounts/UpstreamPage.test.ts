@@ -14,9 +14,9 @@ const read = async (...[language, refusal]: readonly ["en" | "ja", Parameters<ty
 
 const japanese = /[ぁ-んァ-ヶ一-龠]/
 
-describe("the page for a sign-in that did not result in a session", () => {
+describe("Failed sign-ins", () => {
   for (const reason of UpstreamReason.literals) {
-    test(`${reason}: explains the reason and the remedy, in both languages`, async () => {
+    test(`the page for ${reason} explains the reason and the remedy, in both languages`, async () => {
       const [en, ja] = [await read("en", refusedFor(reason)), await read("ja", refusedFor(reason))]
       expect(en.status).toBe(ja.status)
       expect(en.status).toBeGreaterThanOrEqual(400)
@@ -33,14 +33,14 @@ describe("the page for a sign-in that did not result in a session", () => {
     })
   }
 
-  test("no two reasons have the same message", () => {
+  test("no two reasons for a failed sign-in have the same message", () => {
     for (const words of Object.values(refusalWords)) {
       const said = Object.values(words).map(({ what }) => what("P"))
       expect(new Set(said).size).toBe(said.length)
     }
   })
 
-  test("for a request refused earlier explains the refusal in the person's language", async () => {
+  test("the page for a request refused earlier explains the refusal in the person's language", async () => {
     const limited = new ApiError({ code: "rate_limited", message: "Slow down.", retryAfter: 30 })
     const page = await read("ja", limited)
     expect([page.status, page.text.includes("Slow down.")]).toEqual([429, false])

@@ -41,8 +41,8 @@ const world = Effect.gen(function* () {
   return { olga: olga.subject, workspaceId: id, provider, here: yield* installation(provider.issuer) }
 })
 
-describe("an identity without an account", () => {
-  it.live("gets no account without a rule, and with a matching rule an account with the rule's role", () =>
+describe("Unknown identities", () => {
+  it.live("an unknown identity gets an account only if a rule matches, with the role of the rule", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -55,19 +55,19 @@ describe("an identity without an account", () => {
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* roleIn(workspaceId, subject)).toBe("member")
       const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
-      // The provider's verification of the address is stored with the identity.
+      // svc stores the provider's verification of the address with the identity.
       expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
       expect(events).toEqual([{ action: "member.provision", actor_kind: "service" }])
-      // Once more: the same account, and no further change.
+      // Another sign-in uses the same account and changes nothing more.
       expect((yield* signIn(here, provider, plan)).status).toBe(303)
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("gets no account by domain if its address is unverified or belongs to another account", () =>
+  it.live("an unknown identity gets no account by domain if its address is unverified or already taken", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       yield* rules([{ emailDomains: ["example.com"] }])
@@ -84,7 +84,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("does not become the first account, which operates the installation", () =>
+  it.live("an unknown identity does not become the first account, which operates the installation", () =>
     Effect.gen(function* () {
       const provider = yield* pliantProvider
       const here = yield* installation(provider.issuer)
@@ -94,7 +94,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is refused entirely if any part of creating its account fails: no account remains", () =>
+  it.live("an unknown identity is refused if any part of creating its account fails, and no account remains", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -108,8 +108,8 @@ describe("an identity without an account", () => {
   )
 })
 
-describe("a role given by rules", () => {
-  it.live("follows the groups, is revoked without the claim, and returns with it", () =>
+describe("Provisioned roles", () => {
+  it.live("a role from a rule follows the groups, is revoked without the claim, and returns with it", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       yield* rules([
@@ -135,7 +135,7 @@ describe("a role given by rules", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is never revoked for the last owner, and is revoked once there is another owner", () =>
+  it.live("a role from a rule is never revoked for the last owner, but is once there is another owner", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const members = yield* Members
@@ -151,27 +151,25 @@ describe("a role given by rules", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live(
-    "does not change roles assigned by people, and does not reinstate members who have left or been suspended",
-    () =>
-      Effect.gen(function* () {
-        const { here, olga, provider, workspaceId } = yield* world
-        const members = yield* Members
-        const ann = yield* verifiedPerson("ann")
-        yield* joinWorkspace(olga, workspaceId, ann.subject, "viewer")
-        yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
-        yield* signIn(here, provider, { claims: { groups: ["platform"] } })
-        expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
-        yield* signIn(here, provider, { claims: { groups: [] } })
-        expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
-        const scope = { workspaceId, acting: { subject: ann.subject } }
-        yield* members.remove(as(ann.subject), scope, ann.subject)
-        yield* signIn(here, provider, { claims: { groups: ["platform"] } })
-        expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
-      }).pipe(Effect.provide(upstreamAccounts))
+  it.live("rules neither change roles assigned by people nor reinstate members who left or were suspended", () =>
+    Effect.gen(function* () {
+      const { here, olga, provider, workspaceId } = yield* world
+      const members = yield* Members
+      const ann = yield* verifiedPerson("ann")
+      yield* joinWorkspace(olga, workspaceId, ann.subject, "viewer")
+      yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
+      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+      yield* signIn(here, provider, { claims: { groups: [] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+      const scope = { workspaceId, acting: { subject: ann.subject } }
+      yield* members.remove(as(ann.subject), scope, ann.subject)
+      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("is read from UserInfo if the ID token has no groups, and is kept if UserInfo cannot be read", () =>
+  it.live("a role comes from UserInfo if the ID token has no groups, and is kept if UserInfo cannot be read", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       provider.state.publishesUserInfo = true
@@ -182,19 +180,19 @@ describe("a role given by rules", () => {
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
       expect((yield* signIn(here, provider)).status).toBe(503)
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      // UserInfo for a different subject is ignored.
+      // svc ignores UserInfo for a different subject.
       expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
     }).pipe(Effect.provide(upstreamAccounts))
   )
 })
 
-describe("a single-tenant provider", () => {
-  it.live("identifies people by their subjects, never by an address", () =>
+describe("Single-tenant providers", () => {
+  it.live("a single-tenant provider identifies people by their subjects, never by an address", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
       const here = yield* installation(provider.issuer, { trust: "single_tenant" })
-      // Not even through an address that it reports as verified.
+      // A single-tenant provider identifies nobody by an address, not even by a verified one.
       for (const email_verified of [true, undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
         expect(yield* here.whoAmI).toBeUndefined()
@@ -207,7 +205,7 @@ describe("a single-tenant provider", () => {
       const eve = yield* subjectOf("eve@example.com")
       expect(yield* here.whoAmI).toBe(eve)
       expect(yield* roleIn(workspaceId, eve)).toBe("viewer")
-      // With another address it is still the same person; with the same address it is not.
+      // The same identity with another address is still the same person; another identity with the same address is not.
       expect((yield* signIn(here, provider, { claims: { ...claims, email: "ann@example.com" } })).status).toBe(303)
       expect(yield* here.whoAmI).toBe(eve)
       const elsewhere = yield* installation(provider.issuer, { trust: "single_tenant" })

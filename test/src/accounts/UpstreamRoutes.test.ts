@@ -21,7 +21,7 @@ import { pliantProvider, referenceProvider, throughProvider, type TokenPlan } fr
 
 const ours = { "sec-fetch-site": "same-origin" }
 
-/** The same, for the person whose session is in the jar and who is confirming their identity. */
+/** Confirms the identity of the person whose session is in the jar. */
 const confirm = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -36,7 +36,7 @@ const confirm = Effect.fnUntraced(function* (
   return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
 })
 
-it.live("the reference provider signs in a person by a verified address, and links the identity", () =>
+it.live("the upstream provider signs in a person by a verified address, and links the identity", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const sql = yield* SqlClient.SqlClient
@@ -54,7 +54,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // A round trip counts as one attempt; an unsolicited response counts as another.
+    // A sign-in through the provider counts as one attempt, and an unsolicited response as another.
     expect(counted.entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
@@ -65,7 +65,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     // The response works once, and only in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on, only the identity matters, regardless of the addresses.
+    // From here on, only the identity matters, whatever the addresses are.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -83,7 +83,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a response that does not verify signs nobody in", () =>
+it.live("an upstream response that does not verify signs nobody in", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -122,7 +122,7 @@ it.live("a response that does not verify signs nobody in", () =>
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a provider that has rotated its key, or was unreachable, works again", () =>
+it.live("an upstream provider that rotated its key, or was unreachable, works again", () =>
   Effect.gen(function* () {
     const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -131,18 +131,18 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
     expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
     provider.state.down = false
     expect((yield* signIn(here, provider)).status).toBe(303)
-    // Immediate, without an overlap: the tokens are signed with a newly published key.
+    // The rotation is immediate and without an overlap: the tokens are signed with a newly published key.
     const before = provider.state.keysFetched
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(subject)
-    // The same key rotation, but under the previous key's id.
+    // The provider rotates its key again, under the previous key's id.
     provider.state.keys = [yield* provider.renamedKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // A token not signed with any published key costs one more request, not a loop.
+    // A token signed with an unpublished key costs one more request, not a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
@@ -151,7 +151,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a verified address is not linked to an account that merely claims it, and signs nobody in", () =>
+it.live("a verified address neither links nor signs in an account that merely claims the address", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const ann = yield* newPerson("ann")
@@ -165,43 +165,41 @@ it.live("a verified address is not linked to an account that merely claims it, a
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live(
-  "an address that the provider has not verified does not link anything; the signed-in person may link anything",
-  () =>
-    Effect.gen(function* () {
-      const ann = yield* verifiedPerson("ann")
-      const bob = yield* verifiedPerson("bob")
-      const sessions = yield* Sessions
-      const provider = yield* pliantProvider
-      const here = yield* installation(provider.issuer)
-      for (const email_verified of [false, "true", undefined]) {
-        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
-      }
-      const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
-      here.jar.set("__Host-svc_session", text(secret))
-      const link = "/auth/upstream/start?link=true"
-      for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
-        expect((yield* here.visit(link, headers)).status).toBe(403)
-      }
-      const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
-      const asked = new URL(started.location).searchParams
-      provider.state.nonce = asked.get("nonce") ?? ""
-      provider.state.plan = {}
-      const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
-      expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
-      expect(yield* here.whoAmI).toBe(bob.subject)
-      // The identity now belongs to Bob, although the address is Ann's.
-      const elsewhere = yield* installation(provider.issuer)
-      expect((yield* signIn(elsewhere, provider)).status).toBe(303)
-      expect(yield* elsewhere.whoAmI).toBe(bob.subject)
-      const second = yield* installation(provider.issuer)
-      const other = { claims: { sub: "second", email: "bob@example.com" } }
-      expect((yield* signIn(second, provider, other)).status).toBe(409)
-      expect(ann.subject).not.toBe(bob.subject)
-    }).pipe(Effect.provide(upstreamAccounts))
+it.live("an unverified address links no identity, but a signed-in person may link any identity", () =>
+  Effect.gen(function* () {
+    const ann = yield* verifiedPerson("ann")
+    const bob = yield* verifiedPerson("bob")
+    const sessions = yield* Sessions
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    for (const email_verified of [false, "true", undefined]) {
+      expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+    }
+    const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
+    here.jar.set("__Host-svc_session", text(secret))
+    const link = "/auth/upstream/start?link=true"
+    for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
+      expect((yield* here.visit(link, headers)).status).toBe(403)
+    }
+    const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
+    const asked = new URL(started.location).searchParams
+    provider.state.nonce = asked.get("nonce") ?? ""
+    provider.state.plan = {}
+    const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
+    expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
+    expect(yield* here.whoAmI).toBe(bob.subject)
+    // The identity now belongs to Bob, although the address is Ann's.
+    const elsewhere = yield* installation(provider.issuer)
+    expect((yield* signIn(elsewhere, provider)).status).toBe(303)
+    expect(yield* elsewhere.whoAmI).toBe(bob.subject)
+    const second = yield* installation(provider.issuer)
+    const other = { claims: { sub: "second", email: "bob@example.com" } }
+    expect((yield* signIn(second, provider, other)).status).toBe(409)
+    expect(ann.subject).not.toBe(bob.subject)
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a sign-in redirects only to our own pages", () =>
+it.live("an upstream sign-in redirects only to svc's own pages", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -225,7 +223,7 @@ it.live("a sign-in redirects only to our own pages", () =>
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("people see linked identities, and unlink all but their last sign-in method", () =>
+it.live("people see linked identities, and can unlink all but their last sign-in method", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const users = yield* Users
@@ -249,9 +247,9 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // The provider may remember people for days, so being signed in there confirms nothing.
+    // The provider may remember people for days, so a session there confirms nothing.
     expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
-    // Passwords are off here, so a stored one is not a sign-in method; nor is an identity at another provider.
+    // Passwords are off here, so a stored password is not a sign-in method; neither is an identity at another provider.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",
@@ -278,7 +276,7 @@ it.live("people see linked identities, and unlink all but their last sign-in met
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a confirmation is accepted only if the person has just signed in at the provider, as the same person", () =>
+it.live("a confirmation requires a fresh sign-in at the provider as the same person", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const sessions = yield* Sessions
@@ -293,7 +291,7 @@ it.live("a confirmation is accepted only if the person has just signed in at the
       (principal) => principal.confirmedAt !== undefined
     )
     const recently = Math.floor(Date.now() / 1000)
-    // Without `auth_time` the time is unknown; six minutes ago is too long ago.
+    // Without `auth_time` the sign-in time is unknown, and six minutes ago is too long.
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)

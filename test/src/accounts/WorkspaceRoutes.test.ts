@@ -24,7 +24,7 @@ const countOf = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("the first list creates the personal Workspace; the inventory never does", () =>
+it.effect("the first list creates the personal Workspace, but the inventory never does", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const before = yield* call("/api/v1/views/workspaces.v1", { headers: ann.headers })
@@ -55,7 +55,7 @@ it.effect("the first list creates the personal Workspace; the inventory never do
   }).pipe(fresh)
 )
 
-it.effect("the list's query: order, pin, total, and no more than a hundred rows", () =>
+it.effect("the Workspace list supports order, pin and total, and returns at most a hundred rows", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -141,7 +141,7 @@ it.effect("a bound credential lists and reads its Workspace, but cannot create o
   }).pipe(fresh)
 )
 
-it.effect("creating and changing a Workspace", () =>
+it.effect("a Workspace can be created and changed", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const created = yield* call(api, { body: { handle: "acme", displayName: "Acme" }, headers: ann.headers })
@@ -168,7 +168,7 @@ it.effect("creating and changing a Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("members: add, change, remove, and the permissions of each role", () =>
+it.effect("members can be added, changed and removed within the permissions of each role", () =>
   Effect.gen(function* () {
     const owner = yield* person("owner")
     const ann = yield* person("ann")
@@ -227,7 +227,7 @@ it.effect("a removed member's request is refused as soon as the response to the 
   }).pipe(fresh)
 )
 
-it.effect("Projects, graph and history of a Workspace", () =>
+it.effect("a Workspace serves its Projects, graph and history", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -261,26 +261,24 @@ it.effect("Projects, graph and history of a Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect(
-  "ui-surfaces: the owner filter only narrows, and never identifies the caller; larger pages are clamped to 100",
-  () =>
-    Effect.gen(function* () {
-      const ann = yield* person("ann")
-      const bob = yield* person("bob")
-      const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
-      const ask = (query: string, headers: Record<string, string> = ann.headers) =>
-        call(`${api}/${id}/ui-surfaces${query}`, { headers })
-      const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
-      const capsule = `cap_${"b".repeat(24)}`
-      const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
-      expect(yield* asked("")).toEqual(page("any 100 start"))
-      expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
-      for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
-      expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
-      for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
-        expect([query, (yield* ask(query)).status]).toEqual([query, 400])
-      }
-      expect((yield* ask("", bob.headers)).status).toBe(403)
-      expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
-    }).pipe(fresh)
+it.effect("the owner filter of ui-surfaces only narrows the list, and larger pages are clamped to 100", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const bob = yield* person("bob")
+    const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
+    const ask = (query: string, headers: Record<string, string> = ann.headers) =>
+      call(`${api}/${id}/ui-surfaces${query}`, { headers })
+    const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
+    const capsule = `cap_${"b".repeat(24)}`
+    const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
+    expect(yield* asked("")).toEqual(page("any 100 start"))
+    expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
+    for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
+    expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
+    for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
+      expect([query, (yield* ask(query)).status]).toEqual([query, 400])
+    }
+    expect((yield* ask("", bob.headers)).status).toBe(403)
+    expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
+  }).pipe(fresh)
 )

@@ -52,9 +52,9 @@ const staged = Effect.gen(function* () {
 
 const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(one) === "terraform")
 
-describe("an agent that is killed", () => {
+describe("Killed agents", () => {
   it.concurrent(
-    "in the middle of an apply: its tool is killed with it, and its successor reports the remains and does not apply again",
+    "an agent killed during an apply kills its tool, and its successor reports the remains without applying",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -93,7 +93,7 @@ describe("an agent that is killed", () => {
   )
 
   it.concurrent(
-    "before its result is stored: its successor delivers it",
+    "the successor of an agent killed before its result was stored delivers the result",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -117,9 +117,9 @@ describe("an agent that is killed", () => {
   )
 })
 
-describe("an agent that is not running", () => {
+describe("Stopped agents", () => {
   it.concurrent(
-    "stopped for longer than its lease: the tool is dead before the lease expires",
+    "an agent stopped for longer than its lease has a dead tool before the lease expires",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -131,7 +131,7 @@ describe("an agent that is not running", () => {
         expect(tools.length).toBeGreaterThan(0)
         const held = holdProcesses(tools)
         child.kill("SIGSTOP")
-        // No lease was granted after this moment.
+        // The server granted no lease after this moment.
         const stopped = bootSeconds()
         yield* until(() => held.ended(0))
         held.release()
@@ -149,9 +149,9 @@ describe("an agent that is not running", () => {
   )
 })
 
-describe("an agent that cannot keep its lease on a plan", () => {
+describe("Lost leases", () => {
   it.concurrent(
-    "reports that the plan has no result, not that its tool failed",
+    "an agent that loses the lease on a plan reports a missing result, not a failed tool",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -172,9 +172,9 @@ describe("an agent that cannot keep its lease on a plan", () => {
   )
 })
 
-describe("an agent that is draining", () => {
+describe("Draining agents", () => {
   it.concurrent(
-    "finishes its apply while another process with the same folder accepts Runs",
+    "a draining agent finishes its apply while another process with the same folder accepts Runs",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged

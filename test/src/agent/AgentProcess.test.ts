@@ -34,7 +34,7 @@ const withAgent = Effect.fnUntraced(function* (lasting: number | "held") {
 })
 
 describe("an agent", () => {
-  it.concurrent("starts a new session as soon as its own credentials are replaced, reports the change, and announces when it leaves", () =>
+  it.concurrent("an agent starts a new session when its credentials are replaced, reports the change, and announces when it leaves", () =>
     Effect.gen(function* () {
       const { server, start } = yield* staged(1)
       const kept = yield* temporaryFolder
@@ -62,13 +62,13 @@ describe("an agent", () => {
       expect(second).not.toEqual(first)
       expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
       yield* agent.drained
-      // Nothing follows it; a later message would start another session.
+      // No message follows, because a later message would start another session.
       expect(server.left).toEqual([[]])
       expect(server.said.at(-1)).toBe("Renew")
     }))
 
   it.concurrent(
-    "enrols, plans, applies the reviewed plan, and forgets a Run once its result is stored",
+    "an agent enrols, plans, applies the reviewed plan, and forgets a Run once its result is stored",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
@@ -93,7 +93,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "starts no tool if the connection was cut before the start was recorded",
+    "an agent starts no tool if the connection was cut before the start was recorded",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(1)
@@ -112,7 +112,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "cancels at the next renewal, and the tool saves its state",
+    "an agent cancels at the next renewal, and its tool saves its state",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(60)
@@ -128,14 +128,14 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "continues after a dropped connection, and stops its tool before the lease expires",
+    "an agent continues after a dropped connection, and stops its tool before the lease expires",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stopped it on its own; nothing else could have.
+        // The agent itself stopped the tool; nothing else could have stopped it.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -149,7 +149,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "submits the state and journal of a Run that has been settled in the meantime, and stops its tool",
+    "an agent stops the tool of a Run settled in the meantime, and submits its state and journal",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
@@ -162,7 +162,7 @@ describe("an agent", () => {
         )
         const [left] = apply.handedIn
         expect(left?.started.map(({ address }) => address)).toEqual(["terraform_data.first", "terraform_data.slow"])
-        // The tool was asked to stop, and saved what it knew about the resource it was creating.
+        // The agent asked the tool to stop, and the tool saved the state of the resource it was creating.
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("slow")
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
         yield* empty(folder)
@@ -173,7 +173,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "accepts no more Runs than it has places for",
+    "an agent accepts no more Runs than it has places for",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -191,7 +191,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "does not open an offer that its server has not signed, reports it, and continues",
+    "an agent reports an offer that its server has not signed, without opening it, and continues",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -207,13 +207,13 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "continues in a new session after the server has dropped the old session",
+    "an agent continues in a new session after its server has dropped the old session",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent("held")
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "resource.started")
-        // The agent has forgotten the plan, whose result the server has.
+        // The agent has removed the plan, whose result the server has.
         yield* until(() => roomsOf(folder).length === 1)
         const sessions = server.held.length
         server.forgetSessions()
@@ -228,7 +228,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "keeps secrets out of its folder, and sends none in plaintext",
+    "an agent keeps secrets out of its folder, and sends no secret in plain text",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)

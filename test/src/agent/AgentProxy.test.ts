@@ -12,9 +12,9 @@ import { scriptedServer } from "./support/ScriptedServer.ts"
 
 const main = new URL("../../../src/Main.ts", import.meta.url).pathname
 
-describe("an agent behind proxies", () => {
+describe("Agent proxies", () => {
   it.live(
-    "works through a CONNECT proxy and a proxy that terminates TLS with a certificate from a private authority",
+    "an agent works through a CONNECT proxy and through a proxy that terminates TLS with a private authority",
     () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer

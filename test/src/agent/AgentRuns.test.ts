@@ -24,7 +24,7 @@ const guardThat = (moved: Array<number>) =>
 
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
 
-/** Holds a Run under an offer with `work`. Nothing is held if its room is already in use. */
+/** Holds a Run under an offer with `work`, unless its folder is already in use. */
 const offered = (work: (handle: RunHandle) => Effect.Effect<void>) =>
   Effect.gen(function* () {
     const runs = yield* AgentRuns
@@ -42,8 +42,8 @@ const layerWith = Effect.fnUntraced(function* (moved: Array<number>) {
   return AgentRuns.layer.pipe(Layer.provideMerge(Layer.merge(folder, guardThat(moved))))
 })
 
-describe("the Runs held by an agent", () => {
-  it.live("a renewal extends the lease of an accepted Run, but not that of an offer", () =>
+describe("Held Runs", () => {
+  it.live("renewing an agent's lease extends accepted Runs, but not offers", () =>
     Effect.gen(function* () {
       const moved: Array<number> = []
       yield* Effect.gen(function* () {
@@ -64,14 +64,14 @@ describe("the Runs held by an agent", () => {
     })
   )
 
-  it.live("a Run takes a place before its work begins, and keeps it and its room until the work is over", () =>
+  it.live("a Run takes a place before its work begins, and keeps its place and folder until the work is over", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns
         const over = yield* Deferred.make<void>()
         yield* offered(() => Deferred.await(over))
         expect(runs.working()).toBe(1)
-        // Its room is in use.
+        // Its folder is in use.
         yield* offered(() => Effect.die(new Error("held twice")))
         expect(runs.all()).toHaveLength(1)
         yield* Deferred.succeed(over, undefined)

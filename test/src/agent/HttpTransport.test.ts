@@ -15,13 +15,13 @@ import { eventually } from "../../support/Eventually.ts"
 import { addApply, empty, heard, over, planned, released, staged } from "./support/AgentStage.ts"
 import { steadySession } from "./support/SteadySession.ts"
 
-describe("an agent's connection to its server", () => {
+describe("Server connection", () => {
   for (const { name, takesFiles } of [
     { name: "each message is lost", takesFiles: true },
     { name: "each message and each transfer with a server of the previous release is lost", takesFiles: false }
   ]) {
     it.concurrent(
-      `delivers everything once even if the request or response for ${name}`,
+      `a connection delivers everything once even if the request or response for ${name}`,
       () =>
         Effect.gen(function* () {
           const { folder, server, snapshot, start } = yield* staged("held")
@@ -67,7 +67,7 @@ describe("an agent's connection to its server", () => {
   }
 
   it.concurrent(
-    "sends its files separately to a server from the previous release that replaces its own",
+    "a connection sends files separately after a server of the previous release replaces the current one",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot, start } = yield* staged(3)
@@ -80,7 +80,7 @@ describe("an agent's connection to its server", () => {
         server.cut(true)
         server.takeFiles(false)
         server.forgetSessions()
-        // Its result is waiting to be delivered, in the form prepared for the previous server.
+        // The result waits to be delivered, in the format prepared for the previous server.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", `${apply.runId}-1`, "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -96,7 +96,7 @@ describe("an agent's connection to its server", () => {
     120_000
   )
 
-  it.effect("sends a message's files separately if the message has not been answered in time", () =>
+  it.effect("a connection sends a message's files separately if the message is not answered in time", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const client = HttpClient.make((request) =>

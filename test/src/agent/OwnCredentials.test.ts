@@ -43,41 +43,43 @@ const enrolIn = (folder: string, pool: string) => {
   writeFileSync(join(folder, "agent.json"), JSON.stringify({ ...identity, agentId, pool }))
 }
 
-describe("an agent's own credentials", () => {
-  it.live("are read for each Run, without a trailing line break, and are announced only when complete", () =>
-    Effect.gen(function* () {
-      const { folder, own } = yield* having((at) => ({
-        cloud: {
-          env: { DEMO_TOKEN: { file: join(at, "secret") }, DEMO_HOME: { variable: "HOME" } },
-          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }],
-          publicNames: ["DEMO_HOME"]
-        },
-        absent: { env: { DEMO_TOKEN: { file: join(at, "not-there") } } },
-        blank: { env: { DEMO_TOKEN: { file: join(at, "empty") } } },
-        unset: { env: { DEMO_TOKEN: { variable: "THERE_IS_NO_SUCH_VARIABLE" } } }
-      }))
-      const credentials = yield* own
-      expect(yield* credentials.names).toEqual(["cloud"])
-      const { files, publicNames, values } = yield* credentials.read("cloud")
-      expect(publicNames).toEqual(["DEMO_HOME"])
-      const token = values["DEMO_TOKEN"]
-      expect(token === undefined ? undefined : Redacted.value(token)).toBe(secret)
-      expect(files).toMatchObject([{ name: "key.json", envName: "DEMO_KEY_FILE" }])
-      for (const [name, why] of [
-        ["absent", "cannot be read"],
-        ["blank", "is empty"],
-        ["unset", "is empty"],
-        ["other", "has no credentials other"]
-      ] as const) {
-        expect((yield* Effect.flip(credentials.read(name))).message).toContain(why)
-      }
-      writeFileSync(join(folder, "secret"), "replaced-credential")
-      const replaced = (yield* credentials.read("cloud")).values["DEMO_TOKEN"]
-      expect(replaced === undefined ? undefined : Redacted.value(replaced)).toBe("replaced-credential")
-    })
+describe("Agent credentials", () => {
+  it.live(
+    "an agent reads its credentials for each Run without a trailing newline, and announces only complete ones",
+    () =>
+      Effect.gen(function* () {
+        const { folder, own } = yield* having((at) => ({
+          cloud: {
+            env: { DEMO_TOKEN: { file: join(at, "secret") }, DEMO_HOME: { variable: "HOME" } },
+            files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }],
+            publicNames: ["DEMO_HOME"]
+          },
+          absent: { env: { DEMO_TOKEN: { file: join(at, "not-there") } } },
+          blank: { env: { DEMO_TOKEN: { file: join(at, "empty") } } },
+          unset: { env: { DEMO_TOKEN: { variable: "THERE_IS_NO_SUCH_VARIABLE" } } }
+        }))
+        const credentials = yield* own
+        expect(yield* credentials.names).toEqual(["cloud"])
+        const { files, publicNames, values } = yield* credentials.read("cloud")
+        expect(publicNames).toEqual(["DEMO_HOME"])
+        const token = values["DEMO_TOKEN"]
+        expect(token === undefined ? undefined : Redacted.value(token)).toBe(secret)
+        expect(files).toMatchObject([{ name: "key.json", envName: "DEMO_KEY_FILE" }])
+        for (const [name, why] of [
+          ["absent", "cannot be read"],
+          ["blank", "is empty"],
+          ["unset", "is empty"],
+          ["other", "has no credentials other"]
+        ] as const) {
+          expect((yield* Effect.flip(credentials.read(name))).message).toContain(why)
+        }
+        writeFileSync(join(folder, "secret"), "replaced-credential")
+        const replaced = (yield* credentials.read("cloud")).values["DEMO_TOKEN"]
+        expect(replaced === undefined ? undefined : Redacted.value(replaced)).toBe("replaced-credential")
+      })
   )
 
-  it.live("have a mark once the agent is enrolled; different values or a different label give a different mark", () =>
+  it.live("an enrolled agent's credentials have a mark, and different values or labels give different marks", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }
@@ -109,7 +111,7 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("are given to no Run if modules run without isolation, unless the agent's operator allows it", () =>
+  it.live("an agent's credentials reach no Run without isolation, unless the agent's operator allows it", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
@@ -126,7 +128,7 @@ describe("an agent's own credentials", () => {
   )
 
   it.live(
-    "are refused at startup if they could not be kept out of the plan file or their description is imprecise",
+    "an agent refuses to start if its credentials could enter the plan file or their description is imprecise",
     () =>
       Effect.gen(function* () {
         for (const [described, why] of [

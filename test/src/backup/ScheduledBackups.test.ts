@@ -38,7 +38,7 @@ const settingsOf = (dataDir: string, backups: string) =>
     Option.none()
   )
 
-/** The schedule, without a server. Waiting for a second turn ensures that the first one is over. */
+/** The schedule without a server. Waiting for a second turn ensures that the first turn is over. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
   const services = yield* Layer.build(ScheduledBackups.layer(yield* settingsOf(dataDir, backups)))
   const schedule = Context.get(services, ScheduledBackups)
@@ -47,7 +47,7 @@ const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string)
 })
 
 describe("scheduled backups", () => {
-  live("are written alongside the running server and verified, and replace the oldest", () =>
+  live("scheduled backups are written and verified while the server runs, and replace the oldest backups", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -62,7 +62,7 @@ describe("scheduled backups", () => {
       expect(yield* files.exists(`${backups}/${leftOver}`)).toBe(false)
       expect(yield* notices).toEqual(["key_beside_data"])
       expect((yield* Metric.value(backupAge)).value).toBeLessThan(3600)
-      // Not due again.
+      // The backup is not due again.
       yield* turn
       expect(yield* keptBackups(backups)).toEqual(kept)
       const doctor = yield* svc(["doctor", "--data-dir", dataDir, "--backup-directory", backups, "--json"])
@@ -76,7 +76,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("keep the earlier backups if the new backup cannot be verified, and report this only to operators", () =>
+  live("a scheduled backup that cannot be verified keeps earlier backups, and is reported only to operators", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -111,27 +111,25 @@ describe("scheduled backups", () => {
     })
   )
 
-  live(
-    "are made on time even if a backup was written while the clock was wrong, and that backup is removed first",
-    () =>
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const { backups, dataDir } = yield* prepared
-        const ahead = backupName(Date.parse("2999-01-01T00:00:00Z"))
-        yield* files.writeFileString(`${backups}/${ahead}`, "ahead")
-        const copy = {
-          program: "sh",
-          args: ["-c", 'if [ "$2" != verify ]; then echo new > "$2"; fi; echo "{}"', "svc"]
-        }
-        const { turn } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, copy))
-        const kept = yield* keptBackups(backups)
-        expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
-        yield* turn
-        expect(yield* keptBackups(backups)).toEqual(kept)
-      })
+  live("a scheduled backup is made on time even if an earlier one was written while the clock was wrong", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const { backups, dataDir } = yield* prepared
+      const ahead = backupName(Date.parse("2999-01-01T00:00:00Z"))
+      yield* files.writeFileString(`${backups}/${ahead}`, "ahead")
+      const copy = {
+        program: "sh",
+        args: ["-c", 'if [ "$2" != verify ]; then echo new > "$2"; fi; echo "{}"', "svc"]
+      }
+      const { turn } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, copy))
+      const kept = yield* keptBackups(backups)
+      expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
+      yield* turn
+      expect(yield* keptBackups(backups)).toEqual(kept)
+    })
   )
 
-  live("fail when their folder is missing, and do not create it: its disk may not be mounted", () =>
+  live("a scheduled backup fails if its folder is missing, and does not create it: the disk may not be mounted", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -139,12 +137,12 @@ describe("scheduled backups", () => {
       const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
       expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-      // One attempt an hour, rather than one at every check.
+      // One attempt an hour, rather than at every check.
       expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
     })
   )
 
-  live("are recognised by their names", () =>
+  live("scheduled backups are recognised by their names", () =>
     Effect.sync(() => {
       const at = Date.parse("2026-03-01T04:05:06Z")
       expect(backupName(at)).toBe("svc-2026-03-01T04-05-06Z.backup")

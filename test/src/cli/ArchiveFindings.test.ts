@@ -11,7 +11,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 tests.live(
-  "doctor and start report a missing snapshot that a Capsule needs, and doctor reports a damaged snapshot, until it is restored",
+  "doctor and start report a missing snapshot that a Capsule needs, and doctor also reports a damaged one",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -27,7 +27,7 @@ tests.live(
       const bytes = yield* files.readFile(archive)
       bytes[20] = (bytes[20] ?? 0) ^ 1
       yield* files.writeFile(archive, bytes)
-      // Startup only checks that it exists; its contents are verified when a Run reads it.
+      // Startup only checks that the snapshot exists; a Run verifies the contents when it reads them.
       expect(yield* said).toEqual(["warning", "ok"])
       yield* files.remove(archive)
       const lost = yield* both
@@ -41,7 +41,7 @@ tests.live(
           remedy: expect.stringContaining("Put it back from a copy of the data folder.")
         }
       ])
-      // The next plan repairs it, so the server can run.
+      // The next plan repairs the snapshot, so the server can run.
       expect(lost.map(isHealthy)).toEqual([true, true])
       yield* files.rename(`${archive}.copy`, archive)
       expect(yield* said).toEqual(["ok", "ok"])

@@ -27,117 +27,115 @@ const damaged = Effect.fnUntraced(function* (file: string, at: number) {
   return `${file}.damaged`
 })
 
-describe("a backup of a whole installation", () => {
-  live(
-    "contains everything that existing Capsules need, is verified by restoring it, and can be restored into another folder",
-    () =>
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const root = yield* folder
-        const { dataDir } = yield* TestPlane
-        const data = ["--data-dir", dataDir, "--json"]
-        yield* active("steady", module)
-        const archives = yield* filesBelow(`${dataDir}/snapshots`)
-        expect(archives).toHaveLength(1)
-        const archive = `${dataDir}/snapshots/${archives[0]}`
-        const digest = `sha256:${archive.slice(-72, -8)}`
+describe("Whole-installation backups", () => {
+  live("a backup contains everything that existing Capsules need, and can be verified and restored elsewhere", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      const { dataDir } = yield* TestPlane
+      const data = ["--data-dir", dataDir, "--json"]
+      yield* active("steady", module)
+      const archives = yield* filesBelow(`${dataDir}/snapshots`)
+      expect(archives).toHaveLength(1)
+      const archive = `${dataDir}/snapshots/${archives[0]}`
+      const digest = `sha256:${archive.slice(-72, -8)}`
 
-        const backup = (name: string, ...more: ReadonlyArray<string>) =>
-          Effect.map(svc(["backup", `${root}/${name}`, ...data, ...more]), ({ code, out }) => {
-            expect([name, code]).toEqual([name, 0])
-            return JSON.parse(out)
-          })
-        const verify = (file: string) => svc(["backup", "verify", file, ...data])
-        const verified = (name: string) =>
-          Effect.map(verify(`${root}/${name}`), ({ code, out }) => ({ code, ...JSON.parse(out) }))
-
-        const temporary = process.env["TMPDIR"]
-        yield* files.makeDirectory(`${root}/temporary`)
-        process.env["TMPDIR"] = `${root}/temporary`
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            if (temporary === undefined) delete process.env["TMPDIR"]
-            else process.env["TMPDIR"] = temporary
-          })
-        )
-
-        const whole = yield* backup("whole")
-        expect(whole).toMatchObject({ files: "included", entries: [{ kind: "snapshot", digest }], missing: [] })
-        expect(whole.neededKeyIds).toHaveLength(1)
-        expect(yield* verified("whole")).toMatchObject({
-          code: 0,
-          authenticated: true,
-          neededKeyIds: whole.neededKeyIds,
-          snapshots: 1,
-          absent: [],
-          problems: []
+      const backup = (name: string, ...more: ReadonlyArray<string>) =>
+        Effect.map(svc(["backup", `${root}/${name}`, ...data, ...more]), ({ code, out }) => {
+          expect([name, code]).toEqual([name, 0])
+          return JSON.parse(out)
         })
+      const verify = (file: string) => svc(["backup", "verify", file, ...data])
+      const verified = (name: string) =>
+        Effect.map(verify(`${root}/${name}`), ({ code, out }) => ({ code, ...JSON.parse(out) }))
 
-        // Every byte is verified, including those of the files.
-        const size = Number((yield* files.stat(archive)).size)
-        const bytes = Buffer.from(yield* files.readFile(`${root}/whole`))
-        const manifestAt = bytes.lastIndexOf('{"format":"svc.backup@v2"')
-        const edited = yield* damaged(`${root}/whole`, manifestAt - Math.ceil(size / 2))
-        const refused = yield* verify(edited)
-        expect([refused.code, JSON.parse(refused.error).error.message]).toEqual([
-          1,
-          expect.stringContaining(`the snapshot ${digest} in it is not what was sealed`)
-        ])
-        // Another installation's key neither authenticates nor opens anything.
-        yield* files.makeDirectory(`${root}/foreign`)
-        yield* files.writeFileString(`${root}/foreign/key`, "ab".repeat(32), { mode: 0o600 })
-        const foreign = yield* svc([
-          "backup",
-          "verify",
-          `${root}/whole`,
-          ...data,
-          "--master-key-file",
-          `${root}/foreign/key`
-        ])
-        expect([foreign.code, JSON.parse(foreign.error).error.message]).toEqual([
-          1,
-          expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
-        ])
-
-        // A setting excludes the files; a damaged file is not copied as if it were intact.
-        expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
-        expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
-        const healthy = yield* files.readFile(archive)
-        yield* files.copyFile(yield* damaged(archive, 100), archive)
-        expect(yield* backup("holed")).toMatchObject({ files: "included", entries: [], missing: [{ digest }] })
-        expect(yield* verified("holed")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
-        yield* files.remove(archive)
-        expect(yield* backup("gone")).toMatchObject({ missing: [{ digest }] })
-        yield* files.writeFile(archive, healthy)
-
-        // A file from the backup replaces a damaged one.
-        const target = `${root}/found`
-        yield* files.makeDirectory(`${target}/snapshots/${archives[0]?.slice(0, 2)}`, { recursive: true, mode: 0o700 })
-        yield* files.writeFileString(`${target}/snapshots/${archives[0]}`, "damaged")
-        yield* files.copyFile(`${dataDir}/master.key`, `${target}/master.key`)
-        yield* files.chmod(`${target}/master.key`, 0o600)
-        const restored = yield* svc(["restore", `${root}/whole`, "--data-dir", target, "--json"])
-        expect([restored.code, restored.error]).toEqual([0, ""])
-        expect(Buffer.from(yield* files.readFile(`${target}/snapshots/${archives[0]}`)).equals(healthy)).toBe(true)
-        const names = yield* files.readDirectory(target)
-        expect(names.filter((name) => name.startsWith("restoring"))).toEqual([])
-        const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
-        expect(head.includes("svc-backup-seal")).toBe(false)
-
-        // A sealed value that was moved elsewhere is detected before the backup is needed.
-        const sql = yield* SqlClient.SqlClient
-        const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
-        yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`
-        yield* backup("moved")
-        expect(yield* verified("moved")).toMatchObject({
-          code: 1,
-          problems: expect.arrayContaining([expect.stringContaining("state_versions.state of")])
+      const temporary = process.env["TMPDIR"]
+      yield* files.makeDirectory(`${root}/temporary`)
+      process.env["TMPDIR"] = `${root}/temporary`
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          if (temporary === undefined) delete process.env["TMPDIR"]
+          else process.env["TMPDIR"] = temporary
         })
-        expect(yield* files.readDirectory(`${root}/temporary`)).toEqual([])
-      }).pipe(Effect.provide(testPlane()))
+      )
+
+      const whole = yield* backup("whole")
+      expect(whole).toMatchObject({ files: "included", entries: [{ kind: "snapshot", digest }], missing: [] })
+      expect(whole.neededKeyIds).toHaveLength(1)
+      expect(yield* verified("whole")).toMatchObject({
+        code: 0,
+        authenticated: true,
+        neededKeyIds: whole.neededKeyIds,
+        snapshots: 1,
+        absent: [],
+        problems: []
+      })
+
+      // Every byte is verified, including the bytes of the snapshot files.
+      const size = Number((yield* files.stat(archive)).size)
+      const bytes = Buffer.from(yield* files.readFile(`${root}/whole`))
+      const manifestAt = bytes.lastIndexOf('{"format":"svc.backup@v2"')
+      const edited = yield* damaged(`${root}/whole`, manifestAt - Math.ceil(size / 2))
+      const refused = yield* verify(edited)
+      expect([refused.code, JSON.parse(refused.error).error.message]).toEqual([
+        1,
+        expect.stringContaining(`the snapshot ${digest} in it is not what was sealed`)
+      ])
+      // Another installation's key neither authenticates nor opens anything.
+      yield* files.makeDirectory(`${root}/foreign`)
+      yield* files.writeFileString(`${root}/foreign/key`, "ab".repeat(32), { mode: 0o600 })
+      const foreign = yield* svc([
+        "backup",
+        "verify",
+        `${root}/whole`,
+        ...data,
+        "--master-key-file",
+        `${root}/foreign/key`
+      ])
+      expect([foreign.code, JSON.parse(foreign.error).error.message]).toEqual([
+        1,
+        expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
+      ])
+
+      // A setting excludes the files, and a damaged file is not copied as if it were intact.
+      expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
+      expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
+      const healthy = yield* files.readFile(archive)
+      yield* files.copyFile(yield* damaged(archive, 100), archive)
+      expect(yield* backup("holed")).toMatchObject({ files: "included", entries: [], missing: [{ digest }] })
+      expect(yield* verified("holed")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
+      yield* files.remove(archive)
+      expect(yield* backup("gone")).toMatchObject({ missing: [{ digest }] })
+      yield* files.writeFile(archive, healthy)
+
+      // A file from the backup replaces a damaged file.
+      const target = `${root}/found`
+      yield* files.makeDirectory(`${target}/snapshots/${archives[0]?.slice(0, 2)}`, { recursive: true, mode: 0o700 })
+      yield* files.writeFileString(`${target}/snapshots/${archives[0]}`, "damaged")
+      yield* files.copyFile(`${dataDir}/master.key`, `${target}/master.key`)
+      yield* files.chmod(`${target}/master.key`, 0o600)
+      const restored = yield* svc(["restore", `${root}/whole`, "--data-dir", target, "--json"])
+      expect([restored.code, restored.error]).toEqual([0, ""])
+      expect(Buffer.from(yield* files.readFile(`${target}/snapshots/${archives[0]}`)).equals(healthy)).toBe(true)
+      const names = yield* files.readDirectory(target)
+      expect(names.filter((name) => name.startsWith("restoring"))).toEqual([])
+      const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
+      expect(head.includes("svc-backup-seal")).toBe(false)
+
+      // A sealed value that was moved elsewhere is detected before the backup is needed.
+      const sql = yield* SqlClient.SqlClient
+      const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
+      yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`
+      yield* backup("moved")
+      expect(yield* verified("moved")).toMatchObject({
+        code: 1,
+        problems: expect.arrayContaining([expect.stringContaining("state_versions.state of")])
+      })
+      expect(yield* files.readDirectory(`${root}/temporary`)).toEqual([])
+    }).pipe(Effect.provide(testPlane()))
   )
 
-  live("includes the build of an applied Capsule, which its next drift check needs", () =>
+  live("a backup includes the build of an applied Capsule, which its next drift check needs", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -12,19 +12,19 @@ import { clientGroups } from "../../../src/cli/ClientRoot.ts"
 import { resultShapes } from "../../../src/cli/ResultShapes.ts"
 import { live } from "./support/CommandLine.ts"
 
-describe("commands that are clients of a server", () => {
-  test("are recognised by name before anything is loaded", () => {
+describe("Client commands", () => {
+  test("client commands are recognised by name before anything is loaded", () => {
     const defined = clientGroups
       .flatMap(({ commands }) => [...commands])
       .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
     expect([...clientCommandNames, candidatesCommandName].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
-    // A word of a client command is completed without the service; the name of any command needs all of them.
+    // A subcommand of a client command is completed without the service, but a command name requires all commands.
     const completed = [["plan", ""], ["pl"], ["admin", ""]].map((words) => [candidatesCommandName, "--", ...words])
     expect(completed.map(isClientCommand)).toEqual([true, false, false])
   })
 
-  test("may follow the flags that every command has, and `help` names a command", () => {
+  test("a client command may follow global flags, and `help` accepts a command", () => {
     const cases: ReadonlyArray<readonly [given: string, meant: string]> = [
       ["--json plan network", "plan network --json"],
       ["-q --server=https://a.example plan x", "plan x -q --server=https://a.example"],
@@ -40,7 +40,7 @@ describe("commands that are clients of a server", () => {
       expect([given, commandFirst(given.split(" ")).join(" ")]).toEqual([given, meant])
   })
 
-  live("each documents its --json output, except commands that pass a value through or print none", () =>
+  live("each client command documents its --json output, unless it passes a value through or prints none", () =>
     Effect.gen(function* () {
       const isGroup = (one: string, all: ReadonlyArray<string>) =>
         !Object.hasOwn(resultShapes, one) && all.some((other) => other.startsWith(`${one} `))

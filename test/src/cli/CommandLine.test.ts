@@ -7,7 +7,7 @@ import { jsonFlag } from "../../../src/cli/Output.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
-  live("prints its version and commands, and exits with 2 for an unknown command", () =>
+  live("svc prints its version and commands, and exits with 2 for an unknown command", () =>
     Effect.gen(function* () {
       const [version, help, unknown, flag] = yield* Effect.all([
         svc(["version", "--json"]),
@@ -27,7 +27,7 @@ describe("svc", () => {
     })
   )
 
-  live("reports usage and settings errors on standard error, as JSON if requested", () =>
+  live("svc reports usage and settings errors on standard error, as JSON if requested", () =>
     Effect.gen(function* () {
       const [flag, value, missing, terminal] = yield* Effect.all([
         svc(["doctor", "--nonsense", "--json"]),
@@ -51,7 +51,7 @@ describe("svc", () => {
     })
   )
 
-  live("reports a full disk in one line, from every step", () =>
+  live("svc reports a full disk in one line, from every step", () =>
     Effect.gen(function* () {
       const full = Object.assign(new Error("database or disk is full"), { errcode: 13 })
       for (const failing of [Effect.die(new Error("write", { cause: full })), Effect.fail(full)]) {
@@ -65,7 +65,7 @@ describe("svc", () => {
     }).pipe(Effect.provide(TestConsole.layer))
   )
 
-  live("has help, --json and completions for every command", () =>
+  live("svc has help, --json and completions for every command", () =>
     Effect.gen(function* () {
       const commands = [
         "serve",
@@ -93,7 +93,7 @@ describe("svc", () => {
     })
   )
 
-  live("validates documents and links offline: 0 valid, 1 invalid or unreadable", () =>
+  live("svc validates documents and links offline, and exits with 1 if they are invalid or unreadable", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -114,7 +114,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service's: a file over the limit, and a return address that is the service itself.
+      // The same verdicts as the service: a file over the limit, and a return address that is the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -133,7 +133,7 @@ describe("svc", () => {
     })
   )
 
-  live("scans a folder: 1 if a module is unsupported", () =>
+  live("svc scans a folder, and exits with 1 if a module is unsupported", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -155,7 +155,7 @@ describe("svc", () => {
     })
   )
 
-  live("keeps accounts, keys and data without a browser", () =>
+  live("svc keeps accounts, keys and data without a browser", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const admin = (args: ReadonlyArray<string>, stdin = "") =>
@@ -204,7 +204,7 @@ describe("svc", () => {
         { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
       ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The copy needs the first folder's master key, and reports that instead of creating a new one.
+      // The copy needs the first folder's master key, and reports this instead of creating a new key.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
       expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
       const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)

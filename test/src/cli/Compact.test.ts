@@ -16,7 +16,7 @@ live("svc compact converts the database of a stopped server, and refuses while a
         expect(refused.error).not.toBe("")
       })
     )
-    // As created by an earlier release.
+    // A database as created by an earlier release.
     yield* Effect.sync(() => {
       const old = new DatabaseSync(`${dataDir}/svc.sqlite`)
       old.exec("PRAGMA journal_mode=DELETE; PRAGMA auto_vacuum=NONE; VACUUM; PRAGMA journal_mode=WAL")
@@ -31,7 +31,7 @@ live("svc compact converts the database of a stopped server, and refuses while a
       expect(converted.prepare("PRAGMA auto_vacuum").get()).toEqual({ auto_vacuum: 2 })
       converted.close()
     })
-    // The server can start on it.
+    // The server can start on the converted database.
     yield* Effect.scoped(serve(dataDir))
   })
 )

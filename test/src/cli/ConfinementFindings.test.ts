@@ -11,7 +11,7 @@ const limits = {
   freeBytes: 2 ** 29
 } as const
 
-test("file system sizes are listed only where a Run has a separate file system", () => {
+test("doctor lists file system sizes only where a Run has a separate file system", () => {
   for (const level of ["bubblewrap", "namespaces"] as const) {
     expect(describeLimits({ level, limits })).toContain("/dev/shm 64 MiB")
   }

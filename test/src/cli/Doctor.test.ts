@@ -37,7 +37,10 @@ const usedFolder = Effect.gen(function* () {
   return dataDir
 })
 
-/** Names, times and digests of everything in a folder. Not for an open database: reading its files would release its locks. */
+/**
+ * Names, times and digests of everything in a folder. Not for an open database, because reading its files would release its
+ * locks.
+ */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return yield* Effect.forEach((yield* files.readDirectory(dataDir, { recursive: true })).sort(), (name) =>
@@ -64,7 +67,7 @@ const killedWriter = (file: string, statement: string) =>
   })
 
 describe("svc doctor", () => {
-  live("creates nothing, and reports what the first startup would create", () =>
+  live("svc doctor creates nothing, and reports what the first startup would create", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const { code, of, statuses } = yield* doctor(`${root}/deep/data`)
@@ -76,7 +79,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("leaves no trace in a folder that was shut down cleanly or whose server was killed", () =>
+  live("svc doctor leaves no trace in a data folder, whether its server was shut down cleanly or killed", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const closed = yield* contentOf(dataDir)
@@ -90,14 +93,14 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // Data that exists only in the log is also read.
+      // Data that exists only in the write-ahead log is also read.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)
     })
   )
 
-  live("works while a server runs, reports it, and does not change its claim", () =>
+  live("svc doctor works while a server runs, reports the server, and does not change its lock", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))
@@ -124,7 +127,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("finds damage and inconsistencies, with exit code 1", () =>
+  live("svc doctor finds damage and inconsistencies, and exits with 1", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = yield* usedFolder
@@ -150,7 +153,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("does not mistake another shell's settings for a server fault", () =>
+  live("svc doctor does not mistake another shell's settings for a server fault", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }
@@ -163,7 +166,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("reports what blocks a data folder, and names that are not settings", () =>
+  live("svc doctor reports what blocks a data folder, and variables that are not settings", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -15,12 +15,12 @@ import { type Ended, folder, live, svc } from "./support/CommandLine.ts"
 
 setDefaultTimeout(120_000)
 
-/** Commands without subcommands, and those that also do something without one. */
+/** Commands without subcommands, and commands that also do something without a subcommand. */
 const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that keep something on this machine, or that take their server from somewhere else. */
+/** Client commands that store something on this machine, or that take their server from somewhere else. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
@@ -28,12 +28,12 @@ const remote = Effect.map(runnable, (all) =>
   all.filter((one) => clientCommandNames.has(one.path[0] ?? "") && !isLocal(one))
 )
 
-/** Commands that want one of several optional flags. */
+/** Commands that require one of several optional flags. */
 const optional: Readonly<Record<string, (file: string) => ReadonlyArray<string>>> = {
   "connection rotate": (file) => ["--values", file]
 }
 
-/** A command line on which everything that a command requires has a value of the right form. */
+/** A command line with a valid value for everything that a command requires. */
 const lineOf = ({ help, path }: CommandHelp, file: string): ReadonlyArray<string> => {
   const valueOf = (name: string, description: string, type: string) => {
     if ((path[0] !== "api" && /file|path/i.test(name)) || /^(?:File|The state|Backup)/.test(description)) return file
@@ -77,14 +77,14 @@ const expectAll = (
   expect(ended.filter((one) => one.code !== code)).toEqual([])
 }
 
-/** Arguments that name a record which has to exist. */
+/** True if the command's arguments identify a record, which must exist. */
 const namesRecord = ({ help }: CommandHelp) =>
   (help.args ?? []).some(
     ({ name, required }) =>
       required && ["capsule", "run", "plan", "source", "connection", "workspace", "member", "invitation"].includes(name)
   )
 
-/** `svc token` prints the token that it has. */
+/** `svc token` prints the stored token without contacting the server. */
 const asksServer = ({ path }: CommandHelp) => path.join(" ") !== "token"
 
 /** A server with one person in one Workspace, and that person's token. */
@@ -110,7 +110,7 @@ const aFile = Effect.gen(function* () {
 })
 
 describe("every command", () => {
-  live("exits with 0 after its help, and with 2 for a flag that it does not have or for one that is missing", () =>
+  live("every command exits with 0 after its help, and with 2 for an unknown or missing flag", () =>
     Effect.gen(function* () {
       const all = yield* runnable
       const ended = (line: ReadonlyArray<string>) => svc(line)
@@ -121,7 +121,7 @@ describe("every command", () => {
     })
   )
 
-  live("that needs a server exits with 4 without a login, and with 7 if the server cannot be reached", () =>
+  live("a command that needs a server exits with 4 without a login, and with 7 if the server is unreachable", () =>
     Effect.gen(function* () {
       const file = yield* aFile
       const all = yield* remote
@@ -136,27 +136,25 @@ describe("every command", () => {
     })
   )
 
-  live(
-    "that needs a server exits with 4 if the server refuses the token, and with 5 for a name that it does not know",
-    () =>
-      Effect.gen(function* () {
-        const file = yield* aFile
-        const { token, url } = yield* served
-        const all = yield* remote
-        const ended = (given: string) => (one: CommandHelp) =>
-          svc(lineOf(one, file), "{}").pipe(
-            environment({ HOME: "/nonexistent", SVC_URL: url, SVC_TOKEN: given, SVC_WORKSPACE: "alpha" })
-          )
-        const asking = all.filter(asksServer)
-        expectAll(yield* walked(asking, ended("svcp_nobody")), exitCodes.forbidden)
-        expectAll(yield* walked(asking.filter(namesRecord), ended(token)), exitCodes.notFound)
-      })
+  live("a command exits with 4 if the server refuses the token, and with 5 if the server has no such record", () =>
+    Effect.gen(function* () {
+      const file = yield* aFile
+      const { token, url } = yield* served
+      const all = yield* remote
+      const ended = (given: string) => (one: CommandHelp) =>
+        svc(lineOf(one, file), "{}").pipe(
+          environment({ HOME: "/nonexistent", SVC_URL: url, SVC_TOKEN: given, SVC_WORKSPACE: "alpha" })
+        )
+      const asking = all.filter(asksServer)
+      expectAll(yield* walked(asking, ended("svcp_nobody")), exitCodes.forbidden)
+      expectAll(yield* walked(asking.filter(namesRecord), ended(token)), exitCodes.notFound)
+    })
   )
 })
 
 live("a signal ends a command with 130 or 143", () =>
   Effect.gen(function* () {
-    // Accepts connections and never answers.
+    // Accepts connections and never responds.
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })
     yield* Effect.addFinalizer(() => Effect.sync(() => silent.stop(true)))
     const program = yield* Effect.promise(svcProgram)

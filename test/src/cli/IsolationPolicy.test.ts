@@ -12,9 +12,9 @@ interface Step {
   readonly sandbox?: string
 }
 
-describe("a machine where no level of isolation works", () => {
+describe("Missing isolation", () => {
   if (tool !== null)
-    live("can still run the demo in one command, with the demo's own modules", () =>
+    live("a machine without isolation can still run the demo in one command, with the demo's own modules", () =>
       Effect.gen(function* () {
         const { code, error, out } = yield* svc(["demo", "--json"])
         expect([code, error]).toEqual([0, ""])
@@ -27,7 +27,7 @@ describe("a machine where no level of isolation works", () => {
       }).pipe(onBareMachine)
     )
 
-  live("is not healthy, and doctor explains in one line what to do", () =>
+  live("a machine without isolation is not healthy, and doctor explains in one line what to do", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -41,19 +41,21 @@ describe("a machine where no level of isolation works", () => {
     }).pipe(onBareMachine)
   )
 
-  live("keeps working when the operator has switched isolation off, and doctor explains the consequences", () =>
-    Effect.gen(function* () {
-      const dataDir = `${yield* folder}/data`
-      const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])
-      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
-      expect(sandbox.status).toBe("warning")
-      expect(sandbox.message).toContain("master key")
-    }).pipe(onBareMachine)
+  live(
+    "a machine without isolation keeps working once the operator turns isolation off, and doctor explains the risk",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = `${yield* folder}/data`
+        const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])
+        const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+        expect(sandbox.status).toBe("warning")
+        expect(sandbox.message).toContain("master key")
+      }).pipe(onBareMachine)
   )
 })
 
 describe("doctor", () => {
-  live("tries every level, reports why one does not work, and leaves nothing in the data folder", () =>
+  live("doctor tries every isolation level, reports why a level fails, and leaves nothing in the data folder", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

@@ -7,7 +7,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 
-/** A server with the device flow. It answers polling requests from `polls`, in order. */
+/** A server with the device flow. It responds to polling requests from `polls`, in order. */
 const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<object>) {
   const state = { polls: [...polls], forms: [] as Array<string>, expiresIn: 900, origin: "" }
   const { origin, requests } = yield* httpServer((request, response) => {
@@ -55,7 +55,7 @@ const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<o
   return { state, origin, requests }
 })
 
-/** The program with these variables. */
+/** Runs the program with these variables. */
 const terminalWith = (variables: Readonly<Record<string, string>>) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord(variables))
   const svc = Effect.fn("svc")(function* (...args: ReadonlyArray<string>) {
@@ -71,7 +71,7 @@ const terminalWith = (variables: Readonly<Record<string, string>>) => {
   return svc
 }
 
-/** The program with a separate home folder. */
+/** Runs the program with a separate home folder. */
 const terminal = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
@@ -105,7 +105,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     )
     const mistyped = yield* svc("token", "lisst")
     expect([mistyped.done, mistyped.out]).toEqual([false, ""])
-    // Others can read it, so it is not used.
+    // Others can read the file, so svc does not use it.
     yield* files.chmod(file, 0o644)
     expect((yield* svc("token")).error).toContain("Others on this machine")
     yield* files.chmod(file, 0o600)

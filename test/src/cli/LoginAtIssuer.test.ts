@@ -27,7 +27,7 @@ const served = Effect.gen(function* () {
   return { browse, home: `${dataDir}-home`, page, url }
 })
 
-/** The program at its own terminal; its output so far can be read while it is running. */
+/** The program at its own terminal. The test can read its output while it is running. */
 const terminal = (home: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
   return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
@@ -40,7 +40,7 @@ const invited = said.pipe(
 )
 
 it.live(
-  "svc login: a person approves it on the issuer's page, and its token works until they log out",
+  "svc login is approved by a person on the issuer's page, and its token works until the person logs out",
   () =>
     Effect.gen(function* () {
       const { browse, home, page, url } = yield* served
@@ -59,7 +59,7 @@ it.live(
         const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
         const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
         expect(new URL(address).origin).toBe(url)
-        // Following the link shows the code and approves nothing: the person compares it and confirms by hand.
+        // Following the link shows the code and approves nothing: the person compares the code and confirms by hand.
         const form = yield* page(address)
         expect(form).toContain(code)
         const ask = { user_code: code, decision: "look", token: formFields(form).token }
@@ -83,7 +83,7 @@ it.live(
       expect([yield* call("GET"), yield* call("POST", { handle: "made-here" })]).toEqual([200, 201])
       const applications = yield* page(`${url}/auth/grants`)
       expect(JSON.parse(applications).grants).toMatchObject([{ clientName: "svc CLI", offline: true }])
-      // The terminal is another device: signing out of the browser does not log it out.
+      // The terminal is another device, so signing out of the browser does not log it out.
       expect((yield* browse(`${url}/auth/sign-out`, {})).status).toBe(204)
       expect((yield* browse(`${url}/auth/session`)).status).toBe(401)
       expect(yield* call("GET")).toBe(200)

@@ -13,7 +13,7 @@ const findings = Effect.fnUntraced(function* (environment: Readonly<Record<strin
   return yield* mailFindings(settings)
 }, Effect.provide(NodeServices.layer))
 
-it.live("the doctor signs in to the mail server and sends nothing", () =>
+it.live("doctor signs in to the mail server and sends nothing", () =>
   Effect.gen(function* () {
     expect(yield* findings({})).toEqual([])
     const server = yield* mailServer({ login: { user: "svc", password: "the-smtp-password" } })

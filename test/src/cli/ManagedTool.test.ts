@@ -29,7 +29,7 @@ const machine = Effect.gen(function* () {
     version
   ]
   const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
-  /** The same steps as the server performs at startup. */
+  /** The same steps that the server performs at startup. */
   const start = Effect.gen(function* () {
     const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
     const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))
@@ -45,31 +45,29 @@ const machine = Effect.gen(function* () {
   return { dataDir, doctor, key, mirror, start }
 })
 
-describe("a machine without a tool", () => {
-  live(
-    "downloads the release when the server starts; svc doctor reports on it before and after, and downloads nothing",
-    () =>
-      Effect.gen(function* () {
-        const { dataDir, doctor, key, mirror, start } = yield* machine
-        const files = yield* FileSystem.FileSystem
-        mirror.publish(version, yield* release(version, key.secret))
-        const before = yield* doctor()
-        expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
-        expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
-        expect(before.tool.remedy).toContain(mirror.url.href)
-        expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
-        const tool = yield* start
-        const asked = mirror.requests()
-        expect(asked).toBeGreaterThan(0)
-        const after = yield* doctor()
-        expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
-        expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
-        expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
-        expect(mirror.requests()).toBe(asked)
-      })
+describe("Managed tools", () => {
+  live("the server downloads a missing tool at startup, and svc doctor reports it without downloading anything", () =>
+    Effect.gen(function* () {
+      const { dataDir, doctor, key, mirror, start } = yield* machine
+      const files = yield* FileSystem.FileSystem
+      mirror.publish(version, yield* release(version, key.secret))
+      const before = yield* doctor()
+      expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
+      expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
+      expect(before.tool.remedy).toContain(mirror.url.href)
+      expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
+      const tool = yield* start
+      const asked = mirror.requests()
+      expect(asked).toBeGreaterThan(0)
+      const after = yield* doctor()
+      expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
+      expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
+      expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
+      expect(mirror.requests()).toBe(asked)
+    })
   )
 
-  live("explains what to do when downloads are off", () =>
+  live("svc explains how to install a tool when downloads are off", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror } = yield* machine
       mirror.publish(version, yield* release(version, key.secret))
@@ -80,7 +78,7 @@ describe("a machine without a tool", () => {
     })
   )
 
-  live("refuses a release modified in transit, and reports why", () =>
+  live("svc refuses a tool release modified in transit, and reports why", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)

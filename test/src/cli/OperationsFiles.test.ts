@@ -26,7 +26,7 @@ const directivesOf = (unit: string) =>
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
   )
 
-// For the last five, systemd mounts something over a part of /proc; after that, no process can mount its own /proc.
+// For the last five directives, systemd mounts something over a part of /proc, and then no process can mount its own /proc.
 const breakingSandbox = [
   "RestrictNamespaces",
   "ProtectKernelTunables",
@@ -36,8 +36,8 @@ const breakingSandbox = [
   "ProcSubset"
 ]
 
-describe("the files in docs/operations", () => {
-  live("let the sandbox work under the unit, and use settings that exist", () =>
+describe("Operations files", () => {
+  live("the systemd unit in docs/operations allows the sandbox and uses settings that exist", () =>
     Effect.gen(function* () {
       const unit = yield* textOf("operations/svc.service")
       const directives = directivesOf(unit)
@@ -51,7 +51,7 @@ describe("the files in docs/operations", () => {
     })
   )
 
-  live("let the sandbox work in the image, and use settings that exist", () =>
+  live("the image in docs/operations allows the sandbox and uses settings that exist", () =>
     Effect.gen(function* () {
       const image = yield* textOf("operations/Containerfile")
       expect(variablesIn(image).filter((name) => !known.has(name))).toEqual([])
@@ -65,7 +65,7 @@ describe("the files in docs/operations", () => {
     })
   )
 
-  live("start an agent with flags and variables that exist, under restrictions that allow the sandbox to work", () =>
+  live("the agent unit in docs/operations uses existing flags and variables, and allows the sandbox", () =>
     Effect.gen(function* () {
       const unit = yield* textOf("../examples/agent/svc-agent@.service")
       const image = yield* textOf("../examples/agent/Containerfile")
@@ -82,13 +82,13 @@ describe("the files in docs/operations", () => {
       const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
       expect(flags).toContain("--token-file")
       expect(directives.get("RestartPreventExitStatus")).toBe("2")
-      // An upgrade replaces one instance with another; if both were enabled, they would compete for the folder after a reboot.
+      // An upgrade replaces one instance with another. If both were enabled, they would compete for the folder after a reboot.
       expect(unit).toMatch(/systemctl disable .*svc-agent@a && systemctl enable .*svc-agent@b$/m)
       for (const flag of flags) expect(out).toContain(flag)
     })
   )
 
-  live("contain only existing commands", () =>
+  live("the files in docs/operations contain only existing commands", () =>
     Effect.gen(function* () {
       const page = yield* textOf("operations.md")
       const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const module = fileURLToPath(new URL("../../../src/OwnProgram.ts", import.meta.url))
 
-test("a program that was not replaced has its path", () => {
+test("a program that was not replaced finds its own path", () => {
   expect(ownProgram()).toBe(process.execPath)
 })
 

@@ -13,67 +13,67 @@ const policy = (region: string) =>
     baseConfigs: [{ origin: "https://git.example.com", profile: "strict", variables: { region } }]
   })
 
-describe("the policy file on the command line", () => {
-  live("is validated as a whole, reporting the location of each fault, and exit code 1 if invalid", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const at = yield* folder
-      yield* files.writeFileString(`${at}/good.json`, policy("eu-1"))
-      const bad = {
-        profiles: { "opentofu-default": {} },
-        baseConfigs: [{ origin: "https://git.example.com", profile: "absent" }]
-      }
-      yield* files.writeFileString(`${at}/bad.json`, JSON.stringify(bad))
-      const [good, plain, refused, told, none, help] = yield* Effect.all([
-        svc(["policy", "check", `${at}/good.json`, "--json"]),
-        svc(["policy", "check", `${at}/good.json`]),
-        svc(["policy", "check", `${at}/bad.json`, "--json"]),
-        svc(["policy", "check", `${at}/bad.json`]),
-        svc(["policy", "check", `${at}/none.json`]),
-        svc(["policy", "check", "--help"])
-      ])
-      expect(good.code).toBe(0)
-      expect(JSON.parse(good.out)).toEqual({
-        status: "valid",
-        profiles: ["strict"],
-        baseConfigs: 1,
-        endpoints: 0,
-        prices: 0
-      })
-      expect(plain.out).toContain("1 profile (strict), 1 base configuration, 0 endpoints")
-      expect(refused.code).toBe(1)
-      expect(JSON.parse(refused.out).faults.map(({ path }: { path: string }) => path)).toEqual([
-        "/profiles/opentofu-default",
-        "/baseConfigs/0/profile"
-      ])
-      expect(told.out).toContain("/baseConfigs/0/profile: The file defines no profile absent")
-      expect([none.code, none.out]).toEqual([2, ""])
-      expect(help.out).toContain("svc policy check /etc/svc/policy.json")
-    })
-  )
-
+describe("Policy commands", () => {
   live(
-    "is refused with the position if it contains a number that would be rounded, and valid with a string of digits",
+    "svc policy check validates the whole file, reports the location of each fault, and exits with 1 if invalid",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const at = yield* folder
-        const check = Effect.fnUntraced(function* (limit: string) {
-          const whole = policy("eu-1").replace('"eu-1"', limit)
-          yield* files.writeFileString(`${at}/policy.json`, whole)
-          const { code, out } = yield* svc(["policy", "check", `${at}/policy.json`, "--json"])
-          return [code, out.includes("Line 1, column"), out.includes(limit)]
+        yield* files.writeFileString(`${at}/good.json`, policy("eu-1"))
+        const bad = {
+          profiles: { "opentofu-default": {} },
+          baseConfigs: [{ origin: "https://git.example.com", profile: "absent" }]
+        }
+        yield* files.writeFileString(`${at}/bad.json`, JSON.stringify(bad))
+        const [good, plain, refused, told, none, help] = yield* Effect.all([
+          svc(["policy", "check", `${at}/good.json`, "--json"]),
+          svc(["policy", "check", `${at}/good.json`]),
+          svc(["policy", "check", `${at}/bad.json`, "--json"]),
+          svc(["policy", "check", `${at}/bad.json`]),
+          svc(["policy", "check", `${at}/none.json`]),
+          svc(["policy", "check", "--help"])
+        ])
+        expect(good.code).toBe(0)
+        expect(JSON.parse(good.out)).toEqual({
+          status: "valid",
+          profiles: ["strict"],
+          baseConfigs: 1,
+          endpoints: 0,
+          prices: 0
         })
-        for (const limit of ["9007199254740993", "12345678901234.123456", "1e-400", '[0,{"a":-9223372036854775807}]']) {
-          expect([limit, ...(yield* check(limit))]).toEqual([limit, 1, true, false])
-        }
-        for (const limit of ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]) {
-          expect([limit, ...(yield* check(limit))]).toEqual([limit, 0, false, false])
-        }
+        expect(plain.out).toContain("1 profile (strict), 1 base configuration, 0 endpoints")
+        expect(refused.code).toBe(1)
+        expect(JSON.parse(refused.out).faults.map(({ path }: { path: string }) => path)).toEqual([
+          "/profiles/opentofu-default",
+          "/baseConfigs/0/profile"
+        ])
+        expect(told.out).toContain("/baseConfigs/0/profile: The file defines no profile absent")
+        expect([none.code, none.out]).toEqual([2, ""])
+        expect(help.out).toContain("svc policy check /etc/svc/policy.json")
       })
   )
 
-  live("is valid as shown in the documentation", () =>
+  live("a policy file with a number that would be rounded is refused with its position, but a string is valid", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      const check = Effect.fnUntraced(function* (limit: string) {
+        const whole = policy("eu-1").replace('"eu-1"', limit)
+        yield* files.writeFileString(`${at}/policy.json`, whole)
+        const { code, out } = yield* svc(["policy", "check", `${at}/policy.json`, "--json"])
+        return [code, out.includes("Line 1, column"), out.includes(limit)]
+      })
+      for (const limit of ["9007199254740993", "12345678901234.123456", "1e-400", '[0,{"a":-9223372036854775807}]']) {
+        expect([limit, ...(yield* check(limit))]).toEqual([limit, 1, true, false])
+      }
+      for (const limit of ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]) {
+        expect([limit, ...(yield* check(limit))]).toEqual([limit, 0, false, false])
+      }
+    })
+  )
+
+  live("the policy file shown in the documentation is valid", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -85,7 +85,7 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("is reloaded by the running server, as a whole or not at all, and the reload is recorded as an event", () =>
+  live("the running server reloads the policy file as a whole or not at all, and records the reload", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -118,7 +118,7 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("takes effect after a reload, and not before", () =>
+  live("a policy file takes effect after a reload, and not before", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const policyFile = `${yield* folder}/policy.json`

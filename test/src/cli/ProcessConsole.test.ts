@@ -15,7 +15,7 @@ const run = async (script: string) => {
 }
 
 describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("output that cannot be written", () => {
-  test("fails every kind of command, and its help", async () => {
+  test("output that cannot be written fails every kind of command, and its help", async () => {
     const lines = ["version", "version --json", "context list", "context list --json", "--help", "plan --help"]
     for (const line of lines) {
       const { code, error } = await run(`"$SVC" ${line} > /dev/full`)
@@ -27,7 +27,7 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("output 
     }
   })
 
-  test("is ignored if the reader of a pipe has read enough", async () => {
+  test("output that cannot be written is ignored if the reader of a pipe has read enough", async () => {
     const { error, out } = await run(`"$SVC" --help | true; echo "\${PIPESTATUS[0]}"`)
     expect([out, error]).toEqual(["1\n", ""])
   })

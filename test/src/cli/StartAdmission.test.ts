@@ -26,7 +26,7 @@ const pageBytes = 4096
 const slowMachine = 240_000
 const { doctor, serve } = inProcess
 
-/** Faults for which both refuse a folder. */
+/** Faults for which both doctor and startup refuse a folder. */
 const refusals: ReadonlyArray<Broken> = [
   {
     name: "a damaged page",
@@ -110,7 +110,7 @@ interface Odd {
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
 }
 
-/** Faults in the settings of a server that starts anyway. */
+/** Faults in the settings of a server that still starts. */
 const warnings: ReadonlyArray<Odd> = [
   {
     name: "a misspelt setting",
@@ -131,16 +131,16 @@ const warnings: ReadonlyArray<Odd> = [
   }
 ]
 
-/** The exit code and everything on standard error of a server that does not start. */
+/** The exit code and complete standard error of a server that does not start. */
 const refusedStart = Effect.fnUntraced(function* (dataDir: string, isText: boolean) {
   const server = yield* spawned(serveLine(dataDir).filter((flag) => !isText || flag !== "--json"))
   const log = yield* Stream.mkString(Stream.decodeText(server.stderr))
   return { code: Number(yield* server.exitCode), log }
 }, Effect.scoped)
 
-describe("svc doctor and svc serve make the same checks", () => {
+describe("Doctor and startup", () => {
   live(
-    "a file that the server's user cannot open: refused, and fixed by the remedy",
+    "doctor and startup refuse a file that the server's user cannot open, and the remedy fixes it",
     () =>
       Effect.gen(function* () {
         // Root can open every file unless its process gives up that capability.
@@ -164,7 +164,7 @@ describe("svc doctor and svc serve make the same checks", () => {
 
   for (const { check, inOwnProcess, mend, name, spoil } of refusals) {
     live(
-      `${name}: refused, and fixed by the remedy`,
+      `doctor and startup refuse ${name}, and the remedy fixes it`,
       () =>
         Effect.gen(function* () {
           const dataDir = yield* usedFolder
@@ -188,7 +188,7 @@ describe("svc doctor and svc serve make the same checks", () => {
 
   for (const { check, environment, inOwnProcess, mended, name } of warnings) {
     live(
-      `${name}: served with a warning in the same words`,
+      `doctor and startup warn about ${name} in the same words`,
       () =>
         Effect.gen(function* () {
           const dataDir = yield* usedFolder
@@ -205,7 +205,7 @@ describe("svc doctor and svc serve make the same checks", () => {
   }
 
   live(
-    "a server that hangs keeps its lock: both report its process, and killing that process is the whole remedy",
+    "doctor and startup report the process of a hung server, and killing it is the whole remedy",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -226,7 +226,7 @@ describe("svc doctor and svc serve make the same checks", () => {
   )
 
   live(
-    "a clock that is behind recorded times: served with a warning in the same words",
+    "doctor and startup warn about a clock that is behind recorded times, in the same words",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -276,7 +276,7 @@ describe("svc doctor and svc serve make the same checks", () => {
   if (mountRefusal !== undefined) test.skip(`a disk that is nearly full: ${mountRefusal}`, () => {})
   else
     live(
-      "a disk that is nearly full: an error in the same words that does not prevent startup, and clears once there is more space",
+      "doctor and a running server report a nearly full disk in the same words, until there is more space",
       () =>
         Effect.gen(function* () {
           const dataDir = `${yield* folder}/data`
@@ -298,7 +298,7 @@ describe("svc doctor and svc serve make the same checks", () => {
   if (mountRefusal === undefined) {
     for (const isText of [true, false]) {
       live(
-        `a full disk: svc serve gives the reason in one line ${isText ? "of text" : "of JSON"}, without a stack trace`,
+        `svc serve reports a full disk in one line ${isText ? "of text" : "of JSON"}, without a stack trace`,
         () =>
           Effect.gen(function* () {
             const dataDir = `${yield* folder}/data`
@@ -321,7 +321,7 @@ describe("svc doctor and svc serve make the same checks", () => {
     }
   }
 
-  live("hardly any disk space left: an error that does not prevent startup", () =>
+  live("a server with hardly any disk space left reports an error but starts", () =>
     Effect.gen(function* () {
       const look = yield* inspectDataFolder(yield* folder)
       const findings = yield* folderFindings({ ...look, free: Option.some(1000) })
@@ -330,7 +330,7 @@ describe("svc doctor and svc serve make the same checks", () => {
     })
   )
 
-  // Only root can change a file's owner and still open it.
+  // Only root can change a file's owner and still open the file.
   if (isRoot)
     live("root is warned about files that the server's user cannot open", () =>
       Effect.gen(function* () {

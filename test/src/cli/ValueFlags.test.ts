@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect } from "effect"
 import { live, svc } from "./support/CommandLine.ts"
 
-/** A server that nobody reaches: a value that is judged before it is sent never gets that far. */
+/** A server that cannot be reached: a value checked before sending never gets that far. */
 const nobody = ConfigProvider.layer(
   ConfigProvider.fromEnvRecord({ HOME: "/nonexistent", SVC_TOKEN: "svcp_nobody", SVC_URL: "http://127.0.0.1:1" })
 )
@@ -36,7 +36,7 @@ const good = [
 ]
 
 describe("a value", () => {
-  live("that is not valid ends the command with 2 before anything is sent, and the flag is named", () =>
+  live("an invalid flag value ends the command with 2 before anything is sent, and the error contains the flag", () =>
     Effect.gen(function* () {
       for (const [line, flag] of bad) {
         const { code, error } = yield* svc(line.split(" "))
@@ -45,7 +45,7 @@ describe("a value", () => {
     }).pipe(Effect.provide(nobody))
   )
 
-  live("may be a duration, a date or a time", () =>
+  live("a flag value may be a duration, a date or a time", () =>
     Effect.gen(function* () {
       const ended = yield* Effect.forEach(
         good,
@@ -58,7 +58,7 @@ describe("a value", () => {
     }).pipe(Effect.provide(nobody))
   )
 
-  live("that is a missing file is named, whichever flag or argument has it", () =>
+  live("a flag or argument with a missing file is reported together with the file", () =>
     Effect.gen(function* () {
       for (const line of [
         "api POST workspaces --input /nowhere/x.json",

@@ -16,11 +16,11 @@ const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
 }
 
 describe("the terminal spells out invisible characters", () => {
-  test("in a result for people, keeping its colours", () => {
+  test("invisible characters are spelled out in a result for people, which keeps its colours", () => {
     expect(printed(print(false, {}, `\u001b[1m${hostile}\u001b[0m`))).toEqual([`\u001b[1m${shown}\u001b[0m`])
   })
 
-  test("in JSON as escapes, so that a program reads the same value", () => {
+  test("invisible characters are escaped in JSON, so that a program reads the same value", () => {
     const [line] = printed(print(true, { name: hostile }, ""))
     expect(line).toBe('{"name":"prod\\u202ecod\\u200b\\udb40\\udc41"}')
     expect(JSON.parse(jsonLine({ name: hostile }))).toEqual({ name: hostile })
@@ -30,7 +30,7 @@ describe("the terminal spells out invisible characters", () => {
     expect(printed(progress(hostile))).toEqual([shown])
   })
 
-  test("in a name that a person then types", () => {
+  test("invisible characters are spelled out in a name that a person then types", () => {
     expect(terminalText(hostile)).toBe(shown)
     expect([hostile, ` ${shown} `, "prod"].map((typed) => isTypedName(typed, hostile))).toEqual([true, true, false])
   })

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import * as fc from "fast-check"
 import { yamlText } from "../../../src/cli/Yaml.ts"
 
-test("a reader of YAML gets the value that was written", () => {
+test("a YAML reader gets the value that svc wrote", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       expect(Bun.YAML.parse(yamlText(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -10,7 +10,7 @@ test("a reader of YAML gets the value that was written", () => {
   )
 })
 
-test("text that a reader takes for something else is quoted", () => {
+test("text that a YAML reader would take for another type is quoted", () => {
   const texts = [
     "yes",
     "off",

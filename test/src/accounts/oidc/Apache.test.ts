@@ -51,7 +51,7 @@ const locationOf = (response: Response) => response.headers.get("location") ?? "
 
 describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
   tests.live(
-    "signs a person in, uses the claims, authorises by groups, and signs out",
+    "Apache signs a person in, uses the claims, authorises by groups, and signs out",
     () =>
       Effect.gen(function* () {
         const { issuer } = yield* TestIssuer

@@ -14,6 +14,6 @@ describe("oidcc-basic-certification-test-plan", () => {
   })
 })
 
-describe("beyond the certification plan", () => {
+describe("Stricter checks", () => {
   for (const { check, name } of stricterModules) tests.live(name, () => check)
 })

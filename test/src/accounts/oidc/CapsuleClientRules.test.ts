@@ -6,6 +6,6 @@ import { issuerLayer } from "./support/IssuerFixture.ts"
 const tests = suite(issuerLayer())
 afterAll(tests.dispose)
 
-describe("clients of Capsules", () => {
+describe("Capsule clients", () => {
   for (const { check, name } of capsuleClientRuleModules) tests.live(name, () => check)
 })

@@ -51,7 +51,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("oidcc-discovery-endpoint-verification: the key set", () =>
+  tests.live("the key set passes oidcc-discovery-endpoint-verification", () =>
     Effect.gen(function* () {
       const keys = yield* keySet
       expect(keys.length).toBeGreaterThanOrEqual(2)
@@ -65,7 +65,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("a spoofed Host does not change any address", () =>
+  tests.live("a spoofed Host header does not change any address", () =>
     Effect.gen(function* () {
       const headers = { host: "evil.example.com", "x-forwarded-host": "evil.example.com" }
       const metadata = yield* json(yield* send("/.well-known/openid-configuration", { headers }))
@@ -86,7 +86,7 @@ describe("oidcc-config-certification-test-plan", () => {
 })
 
 describe("signing keys", () => {
-  tests.live("are published before they sign, and remain so until their last signature has expired", () =>
+  tests.live("signing keys are published before they sign, until their last signature has expired", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const time = yield* TestTime
@@ -94,7 +94,7 @@ describe("signing keys", () => {
       const before = yield* keySet
       const old = yield* signInTo({}, cookie)
 
-      // A next key that clients may not know yet is not used for signing.
+      // A next key that clients may not have fetched yet is not used for signing.
       yield* time.advance("11 minutes")
       const first = yield* keys.rotate(serviceContext)
       expect(before.map(({ kid }) => kid)).toEqual(expect.arrayContaining([...first.activeKeyIds]))
@@ -104,7 +104,7 @@ describe("signing keys", () => {
 
       const current = yield* signInTo({}, cookie)
       yield* idTokenClaims(current.id_token)
-      // Signed before the rotation, with a key that is still in a key set fetched then.
+      // The token was signed before the rotation, with a key that is still in a key set fetched afterwards.
       const after = yield* keySet
       expect(after.map(({ kid }) => kid)).toEqual(expect.arrayContaining(before.map(({ kid }) => kid)))
       expect(old.id_token).not.toBe(current.id_token)
@@ -115,7 +115,7 @@ describe("signing keys", () => {
     })
   )
 
-  tests.live("that have leaked are removed from the key set immediately", () =>
+  tests.live("leaked signing keys are removed from the key set immediately", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const { cookie } = yield* someone

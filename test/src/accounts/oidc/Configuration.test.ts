@@ -50,7 +50,7 @@ const registered = (config: StaticClientConfig) =>
   )
 
 describe("static clients", () => {
-  it.effect("store only the digest of a secret", () =>
+  it.effect("the issuer stores only the digest of a client secret", () =>
     Effect.gen(function* () {
       const client = yield* registered({ ...good, client_secret: Redacted.make(secret) })
       expect(JSON.stringify(client)).not.toContain(secret)
@@ -80,7 +80,7 @@ describe("static clients", () => {
     )
   }
 
-  it.effect("at localhost are for development, with a warning if the issuer is elsewhere", () =>
+  it.effect("a client at localhost is for development, with a warning if the issuer is elsewhere", () =>
     Effect.gen(function* () {
       const warned = (issuer: string, uri: string) => {
         const logged: Array<string> = []
@@ -101,7 +101,7 @@ describe("static clients", () => {
     })
   )
 
-  it.live("are read from a file; errors name its faults but never its values", () =>
+  it.live("static clients are read from a file, and errors identify its faults but never its values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
@@ -123,7 +123,7 @@ describe("static clients", () => {
 })
 
 describe("OAuth tokens at the API", () => {
-  tests.live("act on behalf of their person, with their scopes, in their Workspace", () =>
+  tests.live("an OAuth token acts for its person at the API, with its scopes, in its Workspace", () =>
     Effect.gen(function* () {
       const authority = yield* OAuthAuthority
       const { cookie, subject } = yield* someone
@@ -142,7 +142,7 @@ describe("OAuth tokens at the API", () => {
     })
   )
 
-  tests.live("are revoked along with everything else a person has granted", () =>
+  tests.live("OAuth tokens are revoked along with everything else a person has granted", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const { cookie, subject } = yield* someone
@@ -155,7 +155,7 @@ describe("OAuth tokens at the API", () => {
 })
 
 describe("cleanup", () => {
-  tests.live("deletes records that ended 30 days ago, and keeps active records", () =>
+  tests.live("issuer cleanup deletes records that ended 30 days ago, and keeps active records", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
@@ -173,7 +173,7 @@ describe("cleanup", () => {
     })
   )
 
-  tests.live("rotates the signing keys after 90 days", () =>
+  tests.live("issuer cleanup rotates the signing keys after 90 days", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const cleanup = yield* IdentityCleanup
@@ -230,7 +230,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Buckets refill over time, so the clock must stand still, however slow the machine is.
+      // Rate limits refill over time, so the clock must not advance, however slow the machine is.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

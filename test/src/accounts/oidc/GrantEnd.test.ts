@@ -30,7 +30,7 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 
 let people = 0
 
-/** A person in a browser, with one application that has offline access, one that does not, and an unredeemed code. */
+/** A person in a browser, with an application that has offline access, an application that does not, and an unredeemed code. */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)
   const cookie = yield* signIn(subject)
@@ -55,7 +55,7 @@ const signedOut = { passing: 401, staying: 200, refresh: 200, code: 400 }
 const ended = { passing: 401, staying: 401, refresh: 400, code: 400 }
 const untouched = { passing: 200, staying: 200, refresh: 200, code: 200 }
 
-tests.live("signing out or revoking a session ends everything that was not meant to outlive it", () =>
+tests.live("signing out or revoking a session ends every grant without offline access", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const { sessionId, state, subject } = yield* connected
@@ -102,13 +102,13 @@ tests.live("a new password, a reset by link and a locked account revoke every ap
     expect(yield* reset.state).toEqual(ended)
     const locked = yield* connected
     yield* users.setStatus(serviceContext, locked.subject, "disabled")
-    // Unlocking the account restores none of it.
+    // Unlocking the account restores no grant.
     yield* users.setStatus(serviceContext, locked.subject, "active")
     expect(yield* locked.state).toEqual(ended)
   })
 )
 
-tests.live("signing in again in the same browser continues them; another person's sign-in does not", () =>
+tests.live("signing in again in the same browser continues its grants, but another person's sign-in does not", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>
@@ -129,7 +129,7 @@ tests.live("signing in again in the same browser continues them; another person'
   })
 )
 
-tests.live("people see the applications that act on their behalf, and revoke them individually", () =>
+tests.live("people see the applications that act on their behalf, and can revoke each of them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson(`owner-${people++}`)

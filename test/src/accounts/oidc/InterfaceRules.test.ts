@@ -6,6 +6,6 @@ import { issuerLayer } from "./support/IssuerFixture.ts"
 const tests = suite(issuerLayer())
 afterAll(tests.dispose)
 
-describe("tokens for Interfaces", () => {
+describe("Interface tokens", () => {
   for (const { check, name } of interfaceRuleModules) tests.live(name, () => check)
 })

@@ -52,12 +52,12 @@ const outcome = Effect.fnUntraced(function* (
 ) {
   const check = modules.get(name) ?? Effect.die(new Error(`There is no check "${name}"`))
   const faulty = mounted(defaultIssuer, oidcRoutes).pipe(Layer.provideMerge(oidcServices))
-  // Built first: an issuer that does not even start would prove nothing.
+  // Builds the issuer first: a copy that does not even start would prove nothing.
   const context = yield* Layer.build(faulty)
   return yield* Effect.exit(Effect.provideContext(check, context))
 }, Effect.scoped)
 
-describe("a faulty issuer is detected", () => {
+describe("Issuer mutants", () => {
   for (const mutant of mutants) {
     tests.live(`${mutant.name}: ${mutant.noticedBy}`, () =>
       Effect.gen(function* () {
@@ -68,7 +68,7 @@ describe("a faulty issuer is detected", () => {
   }
 
   // The same copies without a fault: a check that failed because of the copying would prove nothing.
-  tests.live("and copies without a fault are not detected", () =>
+  tests.live("a copy of the issuer without a fault passes every check", () =>
     Effect.gen(function* () {
       for (const file of new Set(mutants.map((mutant) => mutant.file))) {
         const copy = yield* loadIssuer(file, undefined)

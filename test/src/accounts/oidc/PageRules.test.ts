@@ -6,6 +6,6 @@ import { pageRuleModules } from "./support/PageRules.ts"
 const tests = suite(issuerLayer())
 afterAll(tests.dispose)
 
-describe("pages and devices", () => {
+describe("Issuer pages", () => {
   for (const { check, name } of pageRuleModules) tests.live(name, () => check)
 })

@@ -24,7 +24,7 @@ describe("openid-client", () => {
     return yield* promised(() => client.discovery(new URL(issuer), "basic", secret, undefined, { execute }))
   })
 
-  tests.live("signs in, reads UserInfo, refreshes, introspects, revokes and signs out", () =>
+  tests.live("openid-client signs in, reads UserInfo, refreshes, introspects, revokes and signs out", () =>
     Effect.gen(function* () {
       const config = yield* configured
       const { cookie, subject } = yield* someone
@@ -74,7 +74,7 @@ describe("openid-client", () => {
     })
   )
 
-  tests.live("connects a device", () =>
+  tests.live("openid-client connects a device", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const execute = [client.allowInsecureRequests, client.enableNonRepudiationChecks]
@@ -90,7 +90,7 @@ describe("openid-client", () => {
       const question = yield* press("/oauth/device", { ...code, token: form.token, decision: "look" }, cookie)
       const { token } = formFields(yield* bodyText(question))
       yield* press("/oauth/device", { ...code, token, decision: "allow" }, cookie)
-      // Nothing has polled yet, so there is nothing to wait for.
+      // No client has polled yet, so there is nothing to wait for.
       const tokens = yield* promised(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
       expect(tokens.claims()?.sub).toBe(subject)
       expect(tokens.scope).toBe("openid offline_access read")
@@ -99,7 +99,7 @@ describe("openid-client", () => {
 })
 
 describe("oauth4webapi and jose", () => {
-  tests.live("verify every step independently, including resource tokens", () =>
+  tests.live("oauth4webapi and jose verify every step independently, including resource tokens", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const insecure = { [oauth.allowInsecureRequests]: true }
@@ -186,7 +186,7 @@ describe("oauth4webapi and jose", () => {
 })
 
 describe("@auth/core", () => {
-  tests.live("signs a person in to a complete framework", () =>
+  tests.live("@auth/core signs a person in to a complete framework", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const { cookie } = yield* someone
@@ -205,7 +205,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile comes from UserInfo, to make sure that UserInfo is called too.
+            // The profile comes from UserInfo, to make sure that the framework calls UserInfo too.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }
@@ -240,7 +240,7 @@ describe("@auth/core", () => {
 })
 
 describe("oidc-client-ts", () => {
-  tests.live("signs in a single-page application, renews its token and signs it out", () =>
+  tests.live("oidc-client-ts signs in a single-page application, renews its token and signs it out", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const { cookie, subject } = yield* someone
@@ -256,7 +256,7 @@ describe("oidc-client-ts", () => {
       const request = yield* promised(() => page.createSigninRequest({}))
       const { location = "" } = yield* authorize(new URL(request.url).search.slice(1), cookie)
       const signedIn = yield* promised(() => page.processSigninResponse(location))
-      // It takes the claims from the ID token, and UserInfo must not contradict them.
+      // The framework takes the claims from the ID token, and UserInfo must not contradict them.
       expect(signedIn.profile).toMatchObject({
         sub: subject,
         name: expect.stringContaining("person-"),

@@ -25,7 +25,7 @@ const guarded = Effect.gen(function* () {
   return { ...capsule, ...(yield* TestIssuer), tokens: yield* capsule.signIn }
 })
 
-tests.live("openid-client, as a Capsule's resource server, introspects a token, and can do nothing else", () =>
+tests.live("openid-client introspects a token as a Capsule's resource server, and can do nothing else", () =>
   Effect.gen(function* () {
     const { clientId, issuer, subject, tokens } = yield* guarded
     const execute = [client.allowInsecureRequests]
@@ -41,7 +41,7 @@ tests.live("openid-client, as a Capsule's resource server, introspects a token, 
   })
 )
 
-tests.live("oauth4webapi does the same with the secret in the form", () =>
+tests.live("oauth4webapi introspects a token with the resource server's secret in the form", () =>
   Effect.gen(function* () {
     const { clientId, issuer, tokens } = yield* guarded
     const insecure = { [oauth.allowInsecureRequests]: true }

@@ -17,7 +17,7 @@ import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signI
 import { testTime, TestTime } from "./support/TestTime.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-// `passing` is revoked with the session in which it was granted; the others request `offline_access`.
+// `passing` is revoked with the session that granted it; the other kinds request `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 
@@ -88,7 +88,7 @@ let runs = 0
 const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const scope = yield* Effect.scope
   const time = yield* TestTime
-  // Only the walk advances time: what has just expired or become valid does not depend on the machine.
+  // Only the walk advances time, so expiry does not depend on the machine's speed.
   yield* time.stop
   const sql = yield* SqlClient.SqlClient
   const started = yield* Scope.fork(scope)
@@ -125,10 +125,10 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
-  /** Final: a refusal of this kind revokes the grant, unlike one for a Capsule that is waiting for its apply. */
+  /** A refusal of this kind revokes the grant permanently, unlike a refusal of a Capsule that is waiting for its apply. */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
-  /** Records what has been issued, and verifies it with the current keys. */
+  /** Records the issued tokens, and verifies them with the current keys. */
   const took = Effect.fnUntraced(function* (grant: ModelGrant, response: Response) {
     const body = yield* json(response)
     const scopes = String(body["scope"]).split(" ")

@@ -14,12 +14,12 @@ afterAll(async () => {
   await graceful.dispose()
 })
 
-describe("the token service", () => {
+describe("Token service", () => {
   for (const { check, name } of tokenRuleModules) tests.live(name, () => check)
 })
 
-describe("a grace period for lost responses", () => {
-  graceful.live("returns the same successor again while it is unused, and only for ten seconds", () =>
+describe("Refresh grace period", () => {
+  graceful.live("a lost refresh response is repeated for ten seconds while the successor token is unused", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const { cookie } = yield* someone
@@ -34,7 +34,7 @@ describe("a grace period for lost responses", () => {
     })
   )
 
-  graceful.live("ends when the successor is first used", () =>
+  graceful.live("the refresh grace period ends when the successor token is first used", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)

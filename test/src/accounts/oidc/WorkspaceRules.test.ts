@@ -13,7 +13,7 @@ afterAll(tests.dispose)
 describe("Workspaces and Capsules", () => {
   for (const { check, name } of workspaceRuleModules) tests.live(name, () => check)
 
-  tests.live("anything that the operator revokes from Capsules is refused at its next use", () =>
+  tests.live("a Capsule's client is refused at its next use after the operator revokes a permission of Capsules", () =>
     Effect.gen(function* () {
       const capsule = yield* served
       const before = yield* capsule.signIn

@@ -36,7 +36,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.l
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-// Accounts and everything below them are real; the other actors, which these routes do not use, are fake.
+// Accounts and everything below them are real. The other actors, which these routes do not use, are fake.
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Teams.layer, ApprovalRules.layer)),
   Layer.provideMerge(testAccounts)

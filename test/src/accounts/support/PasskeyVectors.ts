@@ -8,7 +8,7 @@ const site = "bfabc37432958b063360d3ad6461c9c4735ae7f8edd46592a5e0f01452b2e4b5"
 const extra = (random: string) =>
   `clientDataJSON may be extended with additional fields in the future, such as this: ${random}`
 
-/** One response from an authenticator: the challenge as hex, and what the browser added to the client data. */
+/** One response from an authenticator: the challenge as hex, and the browser's additions to the client data. */
 interface Answer {
   readonly challenge: string
   readonly crossOrigin: boolean
@@ -17,7 +17,7 @@ interface Answer {
   readonly flags: string
 }
 
-/** An example from the specification's test vector chapter, with our site's requirements kept separate. */
+/** An example from the specification's test vectors, with our site's requirements kept separate. */
 export interface PasskeyVector {
   readonly name: string
   readonly aaguid: string
@@ -39,7 +39,7 @@ const clientData = (type: string, { challenge, crossOrigin, extraData }: Answer)
 
 export const challengeText = ({ challenge }: Answer) => base64url(bytesOf(challenge))
 
-/** The data that a browser passes on from the registration; it has no attestation, as none was requested. */
+/** The registration data that a browser passes on, without attestation because none was requested. */
 export const registrationOf = ({ aaguid, credentialId, publicKey, registration }: PasskeyVector) => ({
   id: base64url(bytesOf(credentialId)),
   rawId: base64url(bytesOf(credentialId)),
@@ -71,7 +71,7 @@ export const authenticationOf = ({ authentication, credentialId }: PasskeyVector
   }
 })
 
-/** From Web Authentication Level 3, chapter "Test Vectors": the responses for "example.org" that differ in what we require. */
+/** From Web Authentication Level 3, chapter "Test Vectors": the responses for "example.org" that differ in our requirements. */
 export const passkeyVectors = {
   verified: {
     name: "packed.ES256",

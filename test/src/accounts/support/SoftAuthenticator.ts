@@ -19,7 +19,7 @@ export interface Situation {
   readonly clientData?: Readonly<Record<string, unknown>>
 }
 
-/** A software authenticator: one ES256 passkey, with a counter that the test may set. `id` claims another passkey's id. */
+/** A software authenticator with one ES256 passkey and a counter that the test may set. `id` claims another passkey's id. */
 export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const { x = "", y = "" } = publicKey.export({ format: "jwk" })

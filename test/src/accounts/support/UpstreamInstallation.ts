@@ -113,7 +113,7 @@ export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
 export type Installation = Effect.Success<ReturnType<typeof installation>>
 export type Pliant = Effect.Success<typeof pliantProvider>
 
-/** The provider's response to the browser that was sent there, as specified by the plan. */
+/** The provider's response to the browser, as specified by the plan. */
 export const answerOf = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,

@@ -61,9 +61,9 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** The content that a provider under the test's control puts into its next ID token. */
+/** The content of the next ID token from a provider under the test's control. */
 export interface TokenPlan {
-  /** Replaces the usual claims; `undefined` omits one. */
+  /** Replaces the usual claims; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: { readonly alg?: string; readonly kid?: string }
   /** Signs with an unpublished key. */
@@ -75,7 +75,7 @@ export interface TokenPlan {
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that responds as the test dictates: rotated keys, forged tokens, silence. */
+/** A provider that behaves as the test dictates: rotated keys, forged tokens, silence. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>

@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 
-/** The script's view of a Run, and what it has received for that Run. */
+/** The script's view of a Run, with everything received for it. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number
@@ -14,7 +14,7 @@ export interface ScriptedRun {
   readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
   leaseSeconds: number
   offered: boolean
-  /** Signed with a key that is not the server's. */
+  /** Signs with a key that is not the server's. */
   isForged: boolean
   cancel: boolean
   gone: "hand_in" | "discard" | undefined
@@ -55,7 +55,7 @@ export const newRun = (run: NewRun): ScriptedRun => ({
   handedIn: []
 })
 
-/** Stores a batch once. */
+/** Stores each batch only once. */
 export const reported = (run: ScriptedRun, batch: ReportBatch) => {
   if (batch.number === run.lastBatch + 1) {
     run.lastBatch += 1

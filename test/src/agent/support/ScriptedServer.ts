@@ -331,11 +331,11 @@ export const scriptedServer = Effect.gen(function* () {
     cut: (isCut: boolean) => {
       down = isCut
     },
-    /** The release that it behaves like, this one or the previous one, for sessions started from now on. */
+    /** The release it emulates, current or previous, for sessions started from now on. */
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },
-    /** As after a restart: all sessions have been forgotten. */
+    /** Forgets all sessions, as after a restart. */
     forgetSessions: () => sessions.clear(),
     add: (run: NewRun) => {
       const scripted = newRun(run)

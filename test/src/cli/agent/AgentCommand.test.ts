@@ -50,7 +50,7 @@ const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, stri
   })
 
 describe("svc agent", () => {
-  live("enrols only over a connection on which nobody can eavesdrop or impersonate the server", () =>
+  live("svc agent enrols only over a connection that nobody can eavesdrop on or impersonate", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
@@ -62,7 +62,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("reports missing arguments: the server, the pool, a token for the first startup", () =>
+  live("svc agent reports a missing server, a missing pool, and a missing token at the first startup", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -74,33 +74,31 @@ describe("svc agent", () => {
     })
   )
 
-  live(
-    "reads its token without the trailing line break, and refuses a value that cannot be a token without showing it",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* temporaryFolder
-        const file = join(folder, "token")
-        mkdirSync(folder, { recursive: true })
-        writeFileSync(file, "first\nsecond-canary\n")
-        const read = (given: Option.Option<string>, env: Readonly<Record<string, string>>) =>
-          Effect.flatten(tokenOf(given)).pipe(
-            Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(env))),
-            Effect.map(Option.map(Redacted.value))
-          )
-        expect(yield* read(Option.none(), {})).toEqual(Option.none())
-        expect(yield* read(Option.none(), { SVC_AGENT_TOKEN: " given\n" })).toEqual(Option.some("given"))
-        const refusals = [
-          [file, yield* Effect.flip(read(Option.some(file), { SVC_AGENT_TOKEN: "given" }))],
-          ["SVC_AGENT_TOKEN", yield* Effect.flip(read(Option.none(), { SVC_AGENT_TOKEN: "given second-canary" }))]
-        ] as const
-        for (const [place, { message }] of refusals) {
-          expect(message).toContain(`${place} holds no token`)
-          expect(message).not.toContain("canary")
-        }
-      })
+  live("svc agent reads its token without the trailing newline, and does not print an invalid token", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = join(folder, "token")
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(file, "first\nsecond-canary\n")
+      const read = (given: Option.Option<string>, env: Readonly<Record<string, string>>) =>
+        Effect.flatten(tokenOf(given)).pipe(
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(env))),
+          Effect.map(Option.map(Redacted.value))
+        )
+      expect(yield* read(Option.none(), {})).toEqual(Option.none())
+      expect(yield* read(Option.none(), { SVC_AGENT_TOKEN: " given\n" })).toEqual(Option.some("given"))
+      const refusals = [
+        [file, yield* Effect.flip(read(Option.some(file), { SVC_AGENT_TOKEN: "given" }))],
+        ["SVC_AGENT_TOKEN", yield* Effect.flip(read(Option.none(), { SVC_AGENT_TOKEN: "given second-canary" }))]
+      ] as const
+      for (const [place, { message }] of refusals) {
+        expect(message).toContain(`${place} holds no token`)
+        expect(message).not.toContain("canary")
+      }
+    })
   )
 
-  live("rotates keys early, and explains what to do if somebody has read them", () =>
+  live("svc agent rotates keys early, and explains what to do if somebody has read them", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
       expect(code).toBe(0)
@@ -109,7 +107,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("has a doctor that checks everything the agent needs and changes nothing", () =>
+  live("the agent's doctor checks everything the agent needs and changes nothing", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const origin = yield* fetchServer(() => new Response("no agents here", { status: 404 }))
@@ -141,7 +139,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("has a doctor that compares its clock with that of a server it reaches directly", () =>
+  live("the agent's doctor compares its clock with the clock of a server it reaches directly", () =>
     Effect.gen(function* () {
       const { url } = yield* HttpListener
       const folder = join(yield* temporaryFolder, "agent")
@@ -158,7 +156,7 @@ describe("svc agent", () => {
     )
   )
 
-  live("has a doctor that reports a wrong clock, an invalid proxy, and a file without a certificate", () =>
+  live("the agent's doctor reports a wrong clock, an invalid proxy, and a file without a certificate", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")
@@ -180,7 +178,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("also accepts places and labels from the environment, and refuses invalid values", () =>
+  live("svc agent also accepts places and labels from the environment, and refuses invalid values", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -192,7 +190,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("reads the token file only until it is enrolled", () =>
+  live("svc agent reads the token file only until it is enrolled", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -206,7 +204,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("has a doctor that reports when other users may read its key", () =>
+  live("the agent's doctor reports when other users may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))

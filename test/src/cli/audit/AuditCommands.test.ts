@@ -36,61 +36,59 @@ const lines = (text: string): ReadonlyArray<{ readonly position: number; readonl
     .map((line) => JSON.parse(line))
 
 describe("svc audit", () => {
-  live(
-    "proves, with and without a running server, that nothing has been changed, or reports where a change was made",
-    () =>
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const root = yield* folder
-        const dataDir = `${root}/data`
-        const kept = `${root}/head.json`
-        const backup = `${root}/backup.sqlite`
-        const audit = (...args: ReadonlyArray<string>) => svc(["audit", ...args, "--data-dir", dataDir])
-        yield* Effect.gen(function* () {
-          const { services } = yield* serve(dataDir)
-          yield* Effect.provide(appended(1, 3), services)
-          expect((yield* svc(["backup", backup, "--data-dir", dataDir])).code).toBe(0)
-          yield* Effect.provide(appended(4, 5), services)
-          const head = yield* audit("head")
-          yield* files.writeFileString(kept, head.out)
-          expect(JSON.parse(head.out).chains).toMatchObject([
-            { workspaceId: null },
-            { workspaceId, position: 5, count: 5 }
-          ])
-          yield* Effect.provide(appended(6, 7), services)
-          const beside = yield* audit("verify", "--head", kept)
-          expect([beside.code, beside.out]).toEqual([
-            0,
-            expect.stringContaining("5 events up to position 7".replace("5", "7"))
-          ])
-        }).pipe(Effect.scoped)
-        expect((yield* audit("verify", "--head", kept)).code).toBe(0)
+  live("svc audit verifies the chain with and without a running server, and reports where a change was made", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      const dataDir = `${root}/data`
+      const kept = `${root}/head.json`
+      const backup = `${root}/backup.sqlite`
+      const audit = (...args: ReadonlyArray<string>) => svc(["audit", ...args, "--data-dir", dataDir])
+      yield* Effect.gen(function* () {
+        const { services } = yield* serve(dataDir)
+        yield* Effect.provide(appended(1, 3), services)
+        expect((yield* svc(["backup", backup, "--data-dir", dataDir])).code).toBe(0)
+        yield* Effect.provide(appended(4, 5), services)
+        const head = yield* audit("head")
+        yield* files.writeFileString(kept, head.out)
+        expect(JSON.parse(head.out).chains).toMatchObject([
+          { workspaceId: null },
+          { workspaceId, position: 5, count: 5 }
+        ])
+        yield* Effect.provide(appended(6, 7), services)
+        const beside = yield* audit("verify", "--head", kept)
+        expect([beside.code, beside.out]).toEqual([
+          0,
+          expect.stringContaining("5 events up to position 7".replace("5", "7"))
+        ])
+      }).pipe(Effect.scoped)
+      expect((yield* audit("verify", "--head", kept)).code).toBe(0)
 
-        // An older backup is intact, but stops short of the head.
-        const restored = `${root}/restored`
-        yield* files.makeDirectory(restored, { mode: 0o700 })
-        yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
-        const back = yield* svc(["restore", backup, "--data-dir", restored])
-        expect([back.code, back.error]).toEqual([0, ""])
-        const whole = yield* svc(["audit", "verify", "--data-dir", restored])
-        expect([whole.code, whole.error]).toEqual([0, ""])
-        const older = yield* svc(["audit", "verify", "--head", kept, "--data-dir", restored, "--json"])
-        expect(older.code).toBe(1)
-        expect(JSON.parse(older.out)).toMatchObject({
-          verified: false,
-          faults: [{ workspaceId, position: 4, message: expect.stringContaining("ends at position 3") }]
-        })
-
-        yield* tamper(dataDir, "UPDATE audit_events SET actor_subject = 'usr_b' WHERE target_id = 'm6'")
-        const broken = yield* audit("verify")
-        expect(broken.code).toBe(1)
-        expect(broken.out).toContain(`BROKEN  ${workspaceId} (position 6, act_`)
-        yield* files.remove(`${dataDir}/master.key`)
-        expect((yield* audit("verify")).error).toContain("master key")
+      // An older backup is intact, but stops short of the head.
+      const restored = `${root}/restored`
+      yield* files.makeDirectory(restored, { mode: 0o700 })
+      yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
+      const back = yield* svc(["restore", backup, "--data-dir", restored])
+      expect([back.code, back.error]).toEqual([0, ""])
+      const whole = yield* svc(["audit", "verify", "--data-dir", restored])
+      expect([whole.code, whole.error]).toEqual([0, ""])
+      const older = yield* svc(["audit", "verify", "--head", kept, "--data-dir", restored, "--json"])
+      expect(older.code).toBe(1)
+      expect(JSON.parse(older.out)).toMatchObject({
+        verified: false,
+        faults: [{ workspaceId, position: 4, message: expect.stringContaining("ends at position 3") }]
       })
+
+      yield* tamper(dataDir, "UPDATE audit_events SET actor_subject = 'usr_b' WHERE target_id = 'm6'")
+      const broken = yield* audit("verify")
+      expect(broken.code).toBe(1)
+      expect(broken.out).toContain(`BROKEN  ${workspaceId} (position 6, act_`)
+      yield* files.remove(`${dataDir}/master.key`)
+      expect((yield* audit("verify")).error).toContain("master key")
+    })
   )
 
-  live("exports one Workspace or everything, oldest first, and continues after the last line", () =>
+  live("svc audit exports one Workspace or everything, oldest first, and continues after the last line", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

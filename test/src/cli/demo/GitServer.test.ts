@@ -70,7 +70,7 @@ describe("GitServer", () => {
       })
     )
 
-  it.live("isomorphic-git lists and fetches", () =>
+  it.live("isomorphic-git lists and fetches from the demo server", () =>
     Effect.gen(function* () {
       const { folder, gitdir, first, second, tag } = yield* sample
       const { url } = yield* serveRepository({ gitdir })
@@ -95,7 +95,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("requires the specified header", () =>
+  it.live("the demo Git server requires the specified header", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { url } = yield* serveRepository({ gitdir, authorization: Redacted.make("Bearer right") })
@@ -106,7 +106,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("refuses requests it does not understand", () =>
+  it.live("the demo Git server refuses requests it does not understand", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { origin, url } = yield* serveRepository({ gitdir })
@@ -123,7 +123,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("an empty repository advertises nothing", () =>
+  it.live("an empty repository on the demo Git server advertises nothing", () =>
     Effect.gen(function* () {
       const gitdir = `${yield* temporaryFolder}/repository`
       yield* createRepository({ gitdir })

@@ -7,7 +7,7 @@ const rounded = ["9007199254740993", "12345678901234.123456", "-9223372036854775
 const exact = ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]
 const within = (value: string) => `{"a":[{"b":"9223372036854775807"},${value}]}`
 
-/** A server that nothing answers for: a request that is not refused before it is sent fails differently. */
+/** A server that never responds, so a request that is not refused before sending fails differently. */
 const nobody = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: "given" }))
 
 live("a file with a number that would be rounded is refused by `svc api --input` before anything is sent", () =>

@@ -6,7 +6,7 @@ import { platform } from "../../../../src/composition/Platform.ts"
 import { it } from "../../../support/Effect.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 
-/** What `svc` prints for a server that knows none of the routes and reports these API versions. */
+/** The output of `svc` against a server that has none of the routes and reports these API versions. */
 const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-other-" })
@@ -26,8 +26,8 @@ const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   }).pipe(Effect.provide(Layer.mergeAll(environment, TestConsole.layer)))
 })
 
-describe("against another server", () => {
-  it.live("a command reports that the server speaks another version of the API", () =>
+describe("Other servers", () => {
+  it.live("a command reports that the server implements another version of the API", () =>
     Effect.gen(function* () {
       const [code, message] = yield* saidAt(["svc.dev/v2"])
       expect(code).toBe("api_version_unknown")
@@ -35,7 +35,7 @@ describe("against another server", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("a command reports that the server lacks what it needs", () =>
+  it.live("a command reports that the server lacks a required route", () =>
     Effect.gen(function* () {
       const [code, message] = yield* saidAt(["svc.dev/v1alpha1"])
       expect(code).toBe("capability_not_available")

@@ -80,7 +80,7 @@ resource "terraform_data" "b" {
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(PlanDocument))
 
-/** The tool's document of a plan, and svc's document made from what reviewers see of it. */
+/** The tool's document of a plan, and svc's document derived from the parts that reviewers see. */
 const documents = (size: number) => {
   mkdirSync(join(folder, "inner"), { recursive: true })
   writeFileSync(join(folder, "inner/main.tf"), inner)
@@ -89,7 +89,7 @@ const documents = (size: number) => {
   run("plan", "-input=false", "-out=plan")
   const text = run("show", "-json", "plan")
   const document = decode(text)
-  // As a Run does: whatever the plan marks as sensitive is hidden everywhere.
+  // Works like a Run: every value that the plan marks as sensitive is hidden everywhere.
   const redactor = new Redactor(derivedSecrets("plan", planSensitiveTexts(document)))
   const projection = Effect.runSync(projectPlan(document, directRedactor(redactor)))
   const details: PlanDetails = projection
@@ -119,12 +119,12 @@ const common = (theirs: Record<string, unknown> | null, ours: Record<string, unk
     ? theirs
     : Object.fromEntries(Object.entries(theirs).filter(([name]) => Object.hasOwn(ours, name)))
 
-/** Marks of the tool without members that have none. */
+/** The tool's marks without empty members. */
 const withMarks = (marks: unknown) =>
   Object.fromEntries(Object.entries(marks ?? {}).filter(([, mark]) => JSON.stringify(mark) !== "{}"))
 
 describe.skipIf(isIncomplete)("svc run get --plan-json", () => {
-  test("prints the tool's document as far as reviewers see it, and no secret", () => {
+  test("svc run get --plan-json prints the tool's document as far as reviewers see it, and no secret", () => {
     const created = documents(1)
     run("apply", "-input=false", "plan")
     const changed = documents(2)

@@ -33,8 +33,8 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
   ...more
 })
 
-describe("a plan in the terminal", () => {
-  test("starts with objects that the plan may not include, before its changes; other warnings follow", () => {
+describe("Terminal plans", () => {
+  test("a plan in the terminal starts with objects that it may not include, and ends with other warnings", () => {
     const text = textOf({
       resourceChanges: planChanges,
       diagnostics: [
@@ -54,7 +54,7 @@ describe("a plan in the terminal", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test("lists the riskiest changes first, and every verb by name", () => {
+  test("a plan in the terminal lists the riskiest changes first, and every verb by name", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
     expect(heads).toEqual([
@@ -71,14 +71,14 @@ describe("a plan in the terminal", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("shows the ref outside the lane, the opened data and the person who opened it", () => {
+  test("a plan in the terminal shows the ref outside the lane, the opened data and the person who opened it", () => {
     const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
     expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
       "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"
     )
   })
 
-  test("shows imported, moved, sensitive and unknown values", () => {
+  test("a plan in the terminal shows imported, moved, sensitive and unknown values", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["no-op"], importing: { id: "i-123" } }),
@@ -101,7 +101,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("hunter")
   })
 
-  test("shows which Output remains private, and why", () => {
+  test("a plan in the terminal shows which Output remains private, and why", () => {
     const text = textOf({
       outputChanges: [
         { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.password"] },
@@ -112,7 +112,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("same")
   })
 
-  test("shows deposed and tainted objects, and never the live object in place of a deposed one", () => {
+  test("a plan in the terminal shows deposed and tainted objects, and never the live object in their place", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["delete"] }),
@@ -128,7 +128,7 @@ describe("a plan in the terminal", () => {
     ])
   })
 
-  test("shows that a destroyed sensitive Output has no value afterwards", () => {
+  test("a plan in the terminal shows that a destroyed sensitive Output has no value afterwards", () => {
     const hidden = { actions: ["delete"], sensitive: true } as const
     const text = textOf({
       outputChanges: [
@@ -140,7 +140,7 @@ describe("a plan in the terminal", () => {
     expect(text).toContain("old: (sensitive value) → (none)")
   })
 
-  test("shows which Outputs the apply publishes and withdraws, and why", () => {
+  test("a plan in the terminal shows which Outputs the apply publishes and withdraws, and why", () => {
     const text = textOf({
       outputChanges: [
         {
@@ -166,7 +166,7 @@ describe("a plan in the terminal", () => {
     expect(text).toContain("# is withdrawn: it repeats a secret; it repeats var.key")
   })
 
-  test("describes drift as changes outside svc, not as a plan", () => {
+  test("a plan in the terminal describes drift as changes outside svc", () => {
     const text = driftText(
       {
         ...record,
@@ -186,7 +186,7 @@ describe("a plan in the terminal", () => {
     ])
   })
 
-  test("does not let untrusted text move the cursor or hide a line", () => {
+  test("a plan in the terminal does not let untrusted text move the cursor or hide a line", () => {
     const evil = "a\u001b[2K\u001b[1A\r\nb\u202ec"
     const text = textOf({
       resourceChanges: [thing({ address: evil, changedAttributes: [{ name: evil, before: evil }] })]
@@ -195,7 +195,7 @@ describe("a plan in the terminal", () => {
     expect(textOf({ resourceChanges: [thing({ address: evil })] }, true)).not.toContain("\u001b[2K")
   })
 
-  test("is coloured only if the terminal supports colours", () => {
+  test("a plan in the terminal is coloured only if the terminal supports colours", () => {
     expect(textOf({ resourceChanges: planChanges }, true)).toContain("\u001b[31m- aws")
     expect(textOf({ resourceChanges: planChanges })).not.toContain("\u001b")
   })

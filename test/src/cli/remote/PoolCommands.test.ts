@@ -41,7 +41,7 @@ const setUp = Effect.gen(function* () {
 })
 
 live(
-  "lists pools and agents, and releases a Run only with the fence that the person saw and a confirmation that its tool is dead",
+  "pool commands release a Run only with the fence that the person saw and a confirmation that its tool is dead",
   () =>
     Effect.gen(function* () {
       const { services, url } = yield* serve(`${yield* folder}/data`)
@@ -76,7 +76,7 @@ live(
       const id = yield* within(run("held", { ...held, owner: agent.agentId, fence: 3 }))
       const claim = { run_id: id, fence: 3, agent_id: agent.agentId, kind: "plan", lease_seconds: 60 }
       yield* within(add("agent_runs", { ...claim, accepted_at: "2026-01-01T00:00:00.000Z" }))
-      // An agent from another release keeps its Runs and gets no new ones.
+      // An agent from another release keeps its Runs and gets no new Runs.
       yield* agent.hello([], { facts: { version: "99.0.0" } })
       expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "UpgradeRequired" })
       expect((yield* told("pool", "agents")).out).toMatch(/^far +one +draining/m)
@@ -87,7 +87,7 @@ live(
       expect(shown.out).toMatch(/^agent +one \(agt_\w+\), fence 3$/m)
       const heard = yield* told("run", "release", id, "--fence", "3", "--tool-is-dead", "--json")
       expect(JSON.parse(heard.error)).toMatchObject({ error: { code: "failed_precondition" } })
-      // A server that started half a minute ago, and has not heard from the agent since.
+      // A server that started half a minute ago and has not heard from the agent since.
       yield* within(after(-31, monitor.resume))
       yield* within(monitor.look)
       expect((yield* told("run", "get", id)).out).toMatch(/^unreachable +since /m)

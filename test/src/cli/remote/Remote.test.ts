@@ -34,8 +34,8 @@ const home = Effect.gen(function* () {
   return { files, folder, config }
 })
 
-describe("the server of a command", () => {
-  live("comes from the flag, otherwise the environment, otherwise the context, otherwise the only login", () =>
+describe("Server selection", () => {
+  live("a command's server comes from the flag, then the environment, then the context, then the only login", () =>
     Effect.gen(function* () {
       const { config, folder } = yield* home
       const stored = Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer), config)
@@ -63,7 +63,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is never sent a token in clear text", () =>
+  live("a command never sends a token in clear text", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const refused = yield* Effect.flip(chosen(folder, {}, { server: "http://svc.example.com" }))
@@ -71,7 +71,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("receives the token from the environment without its line break, and no other token", () =>
+  live("a server receives the token from the environment without its newline, and no other token", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }
@@ -82,7 +82,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is the only one to which `svc api` sends the token", () =>
+  live("`svc api` sends the token only to the command's own server", () =>
     Effect.gen(function* () {
       for (const path of ["//elsewhere.example.com/api/v1/workspaces", "/\\elsewhere.example.com/x"]) {
         const args = ["api", "GET", path, "--server", flagged ?? ""]
@@ -94,7 +94,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is sent the login's present token, also by a command that outlasts the first one", () =>
+  live("a long-running command sends the login's current token, even after another command renewed it", () =>
     Effect.gen(function* () {
       const { config, folder } = yield* home
       const sent: Array<string | null> = []
@@ -126,7 +126,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("contexts are kept in a file that only their owner can read", () =>
+  live("contexts are stored in a file that only their owner can read", () =>
     Effect.gen(function* () {
       const { config, files, folder } = yield* home
       const run = (...args: ReadonlyArray<string>) => svc(args).pipe(Effect.provide(config))

@@ -10,12 +10,12 @@ const rows = [
 ]
 
 describe("a table", () => {
-  test("is as wide as its cells when it is written to a pipe", () => {
+  test("a table written to a pipe is as wide as its cells", () => {
     const lines = rowsText(head, rows, undefined).split("\n")
     expect(lines[1]).toBe(`${id}  waiting_approval  a-network-with-a-very-long-name/production  a71d259d`)
   })
 
-  test("fits the terminal: its widest text is cut, and ids are whole", () => {
+  test("a table fits the terminal by truncating its widest text, and never truncates ids", () => {
     const lines = rowsText(head, rows, 80).split("\n")
     expect(lines).toEqual([
       "ID                            STATUS            CAPSULE                 COMMIT",
@@ -24,7 +24,7 @@ describe("a table", () => {
     ])
   })
 
-  test("counts wide characters as two columns, and combining ones as none", () => {
+  test("a table counts wide characters as two columns, and combining characters as none", () => {
     expect([
       displayWidth("東京"),
       displayWidth("한국"),
@@ -35,7 +35,7 @@ describe("a table", () => {
     expect(Bun.stringWidth("東京のネットワーク")).toBe(displayWidth("東京のネットワーク"))
   })
 
-  test("never exceeds a terminal that has room for its columns", () => {
+  test("a table never exceeds a terminal that has room for its columns", () => {
     const cell = fc.oneof(fc.string({ maxLength: 60 }), fc.constant(id), fc.string({ unit: "grapheme", maxLength: 30 }))
     fc.assert(
       fc.property(

@@ -8,7 +8,7 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Root can open every file unless it gives up that capability. The tree itself remains readable by its owner. */
+/** Root can open every file unless it gives up that capability. The tree remains readable by its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
 /** No Run is executed here, and probing this machine's sandboxes would take up most of each process's time. */
@@ -31,7 +31,7 @@ export const use = Effect.fnUntraced(function* (dataDir: string) {
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
 })
 
-/** A data folder that a server has used, in a folder of its own. */
+/** A data folder that a server has used, in a separate folder. */
 export const usedFolder = Effect.gen(function* () {
   const root = yield* folder
   const dataDir = `${root}/data`
@@ -77,10 +77,10 @@ export interface ServeOptions {
   readonly line?: string
 }
 
-/** As it appears in the log and in a refusal, in JSON or not. */
+/** True if the log contains the line, as text or inside JSON. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** The commands in separate processes, started as a person would start them. `inProcess` offers the same two commands. */
+/** The commands in separate processes, started as a person would start them. `inProcess` provides the same two commands. */
 export const apart = {
   /** The exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
@@ -89,8 +89,8 @@ export const apart = {
     return { ...findingOf(out, check), code: Number(yield* process.exitCode) }
   }),
   /**
-   * Starts a server and stops it once it has refused, or is ready and its log contains `line`; returns what has been logged, and
-   * the exit code of a refusal.
+   * Starts a server and stops it once it has refused, or is ready and its log contains `line`; returns the log, and the exit code
+   * of a refusal.
    */
   serve: Effect.fn("serve")(function* (dataDir: string, { environment = {}, line = "" }: ServeOptions = {}) {
     const server = yield* spawned(serveLine(dataDir), environment)

@@ -15,7 +15,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
-/** Standard input without a terminal: as in a script, wherever the tests are started. */
+/** Standard input without a terminal, as in a script, wherever the tests are started. */
 const scripted = (stdin: string) =>
   Layer.merge(
     Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) }),

@@ -26,7 +26,7 @@ export const succeeded = Effect.fnUntraced(function* (args: ReadonlyArray<string
   expect([args, yield* svc(args).pipe(withEnvironment({}))]).toMatchObject([args, { code: 0 }])
 })
 
-/** The two commands from `apart`, with the same command lines and variables, for a fraction of the CPU time. */
+/** The two commands of `apart`, with the same command lines and variables, for a fraction of the CPU time. */
 export const inProcess = {
   doctor: Effect.fn("doctor")(function* (
     dataDir: string,

@@ -83,15 +83,15 @@ kebab-name = "k"
 _under = "u"
 `
 
-describe.skipIf(isIncomplete)("a file with values of variables", () => {
-  test("is read as the tool reads it", () => {
+describe.skipIf(isIncomplete)("Variable files", () => {
+  test("svc reads a variable file as the tool reads it", () => {
     const ours = jsonOf(accepted)
     const types = Object.fromEntries(Object.keys(ours).map((name) => [name, "any"]))
     expect(Object.keys(ours).length).toBeGreaterThan(20)
     expect(ours).toEqual(toolReads(types, accepted))
   })
 
-  test("is refused where the tool refuses it, and where the tool would compute a value", () => {
+  test("svc refuses a variable file that the tool refuses, or that contains a value to compute", () => {
     const refusedByTool = [
       'a = "open',
       'a = "bad \\x escape"',
@@ -135,7 +135,7 @@ describe.skipIf(isIncomplete)("a file with values of variables", () => {
     }
   })
 
-  test("has values that are converted to the declared types as the tool converts them", () => {
+  test("svc converts the values of a variable file to the declared types as the tool does", () => {
     const texts = ["5", '"5"', "1.50", "1e3", "0.10", "true", '"true"', '"1"', '"0"', "false", "null", '"-0.5"', '"x"']
     const conversions = { string: "tostring", number: "tonumber", boolean: "tobool" } as const
     const cases = (["string", "number", "boolean"] as const).flatMap((type) => texts.map((text) => ({ type, text })))
@@ -148,13 +148,13 @@ describe.skipIf(isIncomplete)("a file with values of variables", () => {
     for (const { text, type } of cases) {
       const ours = Result.getOrThrow(typedValue(Result.getOrThrow(readValue(text)), type))
       const expected = theirs[`${type}_v${texts.indexOf(text)}`]
-      // A value that the tool refuses keeps another type, and the server refuses it.
+      // svc gives another type to a value that the tool refuses, so the server refuses it too.
       if (expected === "(refused)") expect([type, text, typeof ours]).not.toEqual([type, text, type])
       else expect([type, text, ours]).toEqual([type, text, expected])
     }
   })
 
-  test("has the same values as arguments of the tool", () => {
+  test("variables given as arguments have the same values in svc as in the tool", () => {
     const given = { s: "string", n: "number", b: "bool", l: "list(string)", x: "any", u: "" }
     const texts = { s: "5", n: "5", b: "true", l: '["a", "b"]', x: "{ a = 5 }", u: "[5]" }
     const declared = { s: "string", n: "number", b: "boolean", l: "json", x: "json", u: "json" } as const
@@ -168,20 +168,20 @@ describe.skipIf(isIncomplete)("a file with values of variables", () => {
   })
 })
 
-describe("values of variables", () => {
-  test("with more digits than JSON keeps are texts for numbers, and refused inside structures", () => {
+describe("Variable values", () => {
+  test("numbers with more digits than JSON keeps become strings for number inputs, and are refused in structures", () => {
     const [number, list] = [readValue("123456789012345678901"), readValue("[123456789012345678901]")]
     expect(typedValue(Result.getOrThrow(number), "number")).toEqual(Result.succeed("123456789012345678901"))
     expect(Result.isFailure(typedValue(Result.getOrThrow(list), "json"))).toBe(true)
     expect(typedValue(Result.getOrThrow(readValue("1e500")), "number")).toEqual(Result.fail("a number is too large"))
   })
 
-  test("read as JSON are converted alike", () => {
+  test("variable values read as JSON are converted like values of the tool", () => {
     expect(typedValue(ofJson(5), "string")).toEqual(Result.succeed("5"))
     expect(typedValue(ofJson({ a: [1.5, null, "x"] }), "json")).toEqual(Result.succeed({ a: [1.5, null, "x"] }))
   })
 
-  test("are never repeated by a refusal", () => {
+  test("refused variable values are never repeated in the error", () => {
     for (const text of ['a = "canary', 'a = canary("x")', 'a = "${canary}"', "a = [canary canary]"]) {
       const read = readVariableFile(text)
       expect(Result.isFailure(read) && !JSON.stringify(read.failure).includes("canary")).toBe(true)

@@ -13,7 +13,7 @@ const program = "/usr/sbin/apache2"
 /** As packaged by Debian: apache2-bin and libapache2-mod-auth-openidc. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
-/** A loopback address that was free a moment ago, because there is no way to ask Apache which port it was assigned. */
+/** A loopback port that was free a moment ago, because Apache cannot report the port it was assigned. */
 export const freeOrigin = Effect.scoped(fetchServer(() => new Response()))
 
 const claims = ["sub", "name", "preferred_username", "email", "email_verified", "groups"] as const
@@ -63,7 +63,7 @@ export const apacheAt = Effect.fnUntraced(function* (issuer: string, origin: str
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* temporaryFolder
-  // Its workers run as another user.
+  // Apache's workers run as another user.
   yield* files.chmod(folder, 0o755)
   yield* files.makeDirectory(`${folder}/site`)
   for (const page of ["index.html", "owners", "strangers", "bye"]) {

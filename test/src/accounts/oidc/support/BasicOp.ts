@@ -28,7 +28,7 @@ import { someone } from "./Someone.ts"
 import { maxAge1, notLoggedIn, promptLogin, silent, withHint } from "./SessionChecks.ts"
 import { bearerInBody, claimsWith, essential, postedUserInfo } from "./UserInfoChecks.ts"
 
-/** The request succeeds like the plain one, with a code that yields an ID token. */
+/** The request succeeds like the plain request, with a code that yields an ID token. */
 const succeeds = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* someone

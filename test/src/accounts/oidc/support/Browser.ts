@@ -31,7 +31,7 @@ const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Sch
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
-/** The error named in a response. */
+/** The error code in a response. */
 export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** The browser's next address, reached either by a redirect or through a page that continues automatically. */
+/** The browser's next address, reached by a redirect or through a page that continues automatically. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location
@@ -72,11 +72,11 @@ export const onwardOf = Effect.fnUntraced(function* (response: Response) {
 
 export const formFields = (page: string) => ({ request: hidden(page, "request"), token: hidden(page, "token") })
 
-/** Clicks a button on a page, as the browser showing it would. */
+/** Clicks a button on a page, as a browser would. */
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** The browser's final destination: the response parameters, or nothing if it remains on one of the issuer's pages. */
+/** The browser's final destination: the response parameters, or nothing if it remains on a page of the issuer. */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined
@@ -102,7 +102,7 @@ export const authorize = Effect.fnUntraced(function* (fields: Fields | string, c
   return yield* arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
-/** The code from a successful authorization; dies if there is none. */
+/** The code from a successful authorization; dies without a code. */
 export const codeOf = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const { location, parameters } = yield* authorize(fields, cookie)
   const code = parameters.get("code")
@@ -154,7 +154,7 @@ export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: str
   return yield* tokensOf(yield* exchange(code))
 })
 
-/** Checks a condition; unlike `expect`, it can be used outside a test, so that a faulty issuer can be shown to fail. */
+/** Checks a condition. Unlike `expect`, it works outside a test, so that a faulty issuer can be shown to fail. */
 export const must = (holds: boolean, what: string): Effect.Effect<void> =>
   holds ? Effect.void : Effect.die(new Error(what))
 

@@ -34,7 +34,7 @@ const appliedWith = Effect.fnUntraced(function* (
   yield* clients.register(plan, capsule.capsuleId, secret)
 })
 
-/** Signs out through the Capsule's application; returns where the browser ends up, or nothing if the address is refused. */
+/** Signs out through the Capsule's application, and returns the browser's destination, or nothing if the address is refused. */
 const leaving = Effect.fnUntraced(function* (clientId: string, post_logout_redirect_uri: string) {
   const { cookie } = yield* someone
   const response = yield* visit(
@@ -72,7 +72,7 @@ const returnAddresses = Effect.gen(function* () {
 const pinnedPaths = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const capsule = yield* served
-  // A plan reviewed with one path does not register the path from a plan reviewed later.
+  // A plan reviewed with one path does not register the path of a plan reviewed later.
   const earlier = namedRun(`${capsule.name}earlier`)
   yield* clients.pin(earlier, capsule.capsuleId, capsuleOrigin, ["/goodbye"])
   yield* clients.pin(namedRun(`${capsule.name}later`), capsule.capsuleId, capsuleOrigin, ["/elsewhere"])
@@ -133,7 +133,7 @@ const introspectionOnly = Effect.gen(function* () {
     const refused = yield* post(path, fields, headers)
     yield* mustBe(yield* errorOf(refused), "invalid_client", `the secret at ${path}`)
   }
-  // The client is public, as before: it refreshes without a secret.
+  // The client is public, as before, and refreshes without a secret.
   const refreshed = yield* post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token,
@@ -169,7 +169,7 @@ const endOfSecret = Effect.gen(function* () {
   yield* must((yield* asks("")) === 401, "an empty secret")
 })
 
-/** Return addresses of Capsules, and their resource servers. */
+/** Rules for return addresses of Capsules, and for their resource servers. */
 export const capsuleClientRuleModules: ReadonlyArray<Module> = [
   { name: "a Capsule's people return to reviewed addresses alone, after a sign-out", check: returnAddresses },
   { name: "an apply registers the return paths that its own plan pinned", check: pinnedPaths },

@@ -60,7 +60,7 @@ export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: strin
   return { capsuleId, workspaceId: workspace_id, configId }
 })
 
-/** The effect of a re-adoption on the authority: a new epoch. */
+/** A re-adoption's effect on the authority: a new epoch. */
 export const nextEpoch = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE capsules SET execution_authority_epoch = execution_authority_epoch + 1 WHERE id = ${capsuleId}`
@@ -71,7 +71,7 @@ export const setCapsuleStatus = Effect.fnUntraced(function* (capsuleId: string, 
   yield* sql`UPDATE capsules SET status = ${status} WHERE id = ${capsuleId}`
 })
 
-/** Makes a different configuration of the Capsule the current one, in the same epoch. */
+/** Makes a different configuration of the Capsule current, in the same epoch. */
 export const otherConfig = Effect.fnUntraced(function* (capsuleId: string, name: string, identity = true) {
   const sql = yield* SqlClient.SqlClient
   const configId = id("icfg", name)

@@ -97,7 +97,7 @@ const removedAddress = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const sql = yield* SqlClient.SqlClient
   const { tokens } = yield* claimsOf({ scope: everything }, cookie)
-  // As after a restart with a different client file.
+  // Like a restart with a different client file.
   yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
   const refreshed = yield* refresh(tokens.refresh_token ?? "")
@@ -107,7 +107,7 @@ const removedAddress = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
 })
 
-/** The data about a person that applications receive, and its lifetime. */
+/** Rules for the data about a person that applications receive, and for its lifetime. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },

@@ -15,7 +15,7 @@ const asJwks = (keys: ReadonlyArray<Readonly<Record<string, string>>>): JSONWebK
   keys: keys.map((key) => ({ kty: key["kty"] ?? "", ...key }))
 })
 
-/** Verifies a JWT from the issuer with its published keys; dies if anything is wrong with it. */
+/** Verifies a JWT from the issuer with its published keys, and dies if anything is wrong with the JWT. */
 export const verifyJwt = Effect.fnUntraced(function* (
   token: string,
   options: JWTVerifyOptions,

@@ -63,7 +63,9 @@ const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) 
   return id("cap", name)
 })
 
-/** A Capsule with an Interface, another one with an application, and a person who may use the Interface from that application. */
+/**
+ * A Capsule with an Interface, another Capsule with an application, and a person who may use the Interface from that application.
+ */
 const consuming = Effect.gen(function* () {
   const capsule = yield* served
   const { capsuleId, name, workspaceId } = capsule
@@ -141,7 +143,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // The refusals do not consume anything; a lost membership revokes the grant permanently.
+  // The refusals consume nothing, but a lost membership revokes the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -216,14 +218,14 @@ const meant = Effect.gen(function* () {
   const svc = { workspace_id: workspaceId, role: "owner" }
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 
-  // The same address in a Workspace where this person is not a member, or lacks permission, is not considered theirs.
+  // The same address in a Workspace where this person has no membership or permission is not a candidate.
   const other = yield* served
   const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // When there are two, the issuer does not guess, and either can still be named explicitly.
+  // With two candidates the issuer does not guess, and the client can still request either one explicitly.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }
@@ -231,12 +233,12 @@ const meant = Effect.gen(function* () {
   yield* setMembership(other.workspaceId, subject, { status: "suspended" })
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
   yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
-  // Two at the same address in one Workspace are also ambiguous.
+  // Two Interfaces at the same address in one Workspace are also ambiguous.
   yield* provide(`${name}-double`, provider, workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** A device works the same way: the consent page names the Workspace, and the response applies only to that one. */
+/** A device works the same way: the consent page shows the Workspace, and the response applies only to that Workspace. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime
@@ -276,7 +278,7 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // If the person has a second one at the same address, the issuer does not guess, and an earlier page is void.
+  // If the person gains a second Interface at the same address, the issuer does not guess, and an earlier page is void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
@@ -285,14 +287,14 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // If the resource now identifies the other one, the earlier page does not authorise it.
+  // If the resource now identifies the other Interface, the earlier page does not authorise it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")
   yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
 })
 
-/** Tokens for Interfaces: only for subjects with a binding, and only while it lasts. */
+/** Tokens for Interfaces require a binding, and last only as long as the binding. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
   { name: "the authority of an Interface token is checked again at each use", check: withdrawn },

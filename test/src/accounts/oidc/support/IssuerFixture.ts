@@ -19,11 +19,11 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
-/** The protected address of an Interface that is not one of the operator's resource servers. */
+/** The protected address of an Interface that is not among the operator's resource servers. */
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
-/** The suites' clients; `origin` is the address a real client listens on, for those that need one. */
+/** The suites' clients; `origin` is the address a real client listens on, for clients that need one. */
 export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
   clients: [
     {
@@ -112,7 +112,7 @@ export class TestIssuer extends Context.Service<TestIssuer, { readonly issuer: s
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 type Needs = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter | Marker>
 
-/** Mounts routes as the real face does. */
+/** Mounts routes as the real server does. */
 export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
   Layer.effect(
     TestIssuer,

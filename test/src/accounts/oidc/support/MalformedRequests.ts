@@ -1,7 +1,7 @@
 import { authorization, challenge, query } from "./Browser.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
-/** A malformed request, and how our response deliberately differs from the reference. */
+/** A malformed request, and the deliberate difference between our response and the reference. */
 export interface MalformedRequest {
   readonly name: string
   readonly path: string

@@ -19,7 +19,7 @@ export type CheckServices =
   | Users
   | Workspaces
 
-/** A named check of an issuer, either our own or a faulty one. It dies if the issuer fails the check. */
+/** A named check of an issuer, either our own or a faulty copy. It dies if the issuer fails the check. */
 export interface Module {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown, CheckServices>

@@ -9,10 +9,10 @@ export interface Mutant {
   readonly name: string
   /** Path relative to the repository. */
   readonly file: string
-  /** Occurs exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string
   readonly replace: string
-  /** The checks that must detect it. */
+  /** The checks that must detect the fault. */
   readonly noticedBy: string
 }
 
@@ -36,7 +36,7 @@ const sources = Effect.runSync(
   )
 )
 
-/** The issuer's files that a change to one file affects: the file itself, and whatever imports it directly or indirectly. */
+/** The issuer's files affected by a change: the changed file, and all files that import it directly or indirectly. */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
   const importsOf = new Map(
     [...texts].map(([file, text]) => [
@@ -45,7 +45,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
     ])
   )
   const reached = new Set([changed])
-  // The same loop also visits files added here.
+  // The loop also visits files added during the iteration.
   for (const target of reached) {
     for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }
@@ -61,7 +61,7 @@ const rewired = (text: string, file: string, copied: ReadonlySet<string>): strin
 
 /**
  * The issuer with a fault in one file, loaded alongside the real one; `undefined` means no fault. The affected files are copied
- * to a folder under node_modules, where packages resolve and no tool treats them as source; the copy is deleted when the Scope
+ * to a folder under node_modules, where packages resolve and no tool treats them as source. The copy is deleted when the Scope
  * closes.
  */
 export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
-/** A clock that runs normally, can be set forward, and can be stopped; once stopped, only `advance` moves it. */
+/** A clock that runs normally, can be set forward, and can be stopped. Once stopped, only `advance` moves it. */
 export class TestTime extends Context.Service<
   TestTime,
   {

@@ -189,7 +189,7 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The previously reviewed plan cannot restore it; a new one can, and nothing has been consumed in the meantime.
+    // The plan reviewed earlier cannot restore the client, but a new plan can, and nothing has been consumed in the meantime.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")
@@ -290,7 +290,7 @@ const lostBetween = Effect.gen(function* () {
   yield* must(location?.startsWith(callback) === true, "the client is told")
 })
 
-/** Workspaces, and the clients that Capsules own. */
+/** Rules for Workspaces, and for clients that Capsules own. */
 export const workspaceRuleModules: ReadonlyArray<Module> = [
   { name: "a selected Workspace is in every token, with the current role", check: selected },
   { name: "a selector that is malformed, doubled or foreign is refused", check: badSelectors },

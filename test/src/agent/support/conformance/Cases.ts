@@ -10,7 +10,7 @@ export type Told = ReadonlyArray<string>
 
 export interface Case {
   readonly name: string
-  /** Checks what happened in one pool, and returns what has to be identical in every other. */
+  /** Checks the events in one pool, and returns the parts that must be identical in every other pool. */
   readonly run: (pool: Pool) => Effect.Effect<Told, unknown, Scope.Scope>
 }
 
@@ -63,7 +63,7 @@ output "hidden" {
 `
 })
 
-/** Ids and durations differ every time; only an agent has a phase in which files arrive. */
+/** Ids and durations differ every time, and only an agent has a phase in which files arrive. */
 const toldBy = <Outcome>({ events, failure, lines }: Executed<Outcome>): Told =>
   [
     ...events
@@ -89,7 +89,7 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
-/** JSON with the members of each object in one order: it has no meaning. */
+/** JSON with object members in a fixed order, because their order has no meaning. */
 const inOrder = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
@@ -97,7 +97,7 @@ const inOrder = (value: unknown) =>
       : part
   )
 
-/** Nothing that was reported contains the secret; the plan file, the state and the Outputs may. */
+/** No report contains the secret; the plan file, the state and the Outputs may. */
 const isRedacted = <Outcome>({ events, failure, lines }: Executed<Outcome>) =>
   expect(JSON.stringify([events, lines, failure])).not.toContain(canary)
 

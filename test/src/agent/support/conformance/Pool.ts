@@ -6,7 +6,7 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** A Run as seen by the control plane: exactly one of `outcome` and `failure`, plus what was reported while it ran. */
+/** A Run as seen by the control plane: exactly one of `outcome` and `failure`, and the reports made while it ran. */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -30,7 +30,7 @@ type Executes<Job, Outcome> = (
  * The place where Runs are executed: the control plane's process, or an agent. This is the only difference visible to the cases.
  */
 export interface Pool {
-  /** Keeps a snapshot of these files; returns its digest. */
+  /** Stores a snapshot of these files, and returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>
   readonly plan: Executes<PlanJob, PlanOutcome>
   readonly apply: Executes<ApplyJob, ApplyOutcome>
