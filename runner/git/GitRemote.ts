@@ -1,16 +1,14 @@
-import { Context, Effect, Layer, Result, type Scope, Struct } from "effect"
+import { Context, Effect, Layer, Result, Struct } from "effect"
 import type { GitCredentials } from "./GitCredentials.ts"
 import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
 import {
   type GitError,
   GitLimitExceeded,
-  GitProtocolBroken,
+  type GitProtocolBroken,
   GitRefAmbiguous,
   GitRefNotFound,
   GitRepositoryEmpty,
-  GitRepositoryNotFound,
-  GitTimedOut,
-  isGitError
+  GitTimedOut
 } from "./GitError.ts"
 import { type GitLimits, GitPolicy } from "./GitPolicy.ts"
 import type { GitRef } from "../../schema/git/GitRef.ts"
@@ -19,45 +17,29 @@ import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { type ListedRef, newestStableVersion, type StableVersion } from "./StableVersion.ts"
 import { refTarget } from "./RefTarget.ts"
 import { normaliseRef } from "../../schema/git/RefName.ts"
-import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
-import { outsideTransaction } from "../thread/OutsideTransaction.ts"
+import { delimPacket, encodePacket, flushPacket, type Packet, packetText } from "./PktLine.ts"
+import { broken, gitCommand, offered, readAdvertised } from "./GitExchange.ts"
+import { type CommitHistory, fetchHistory } from "./CommitHistory.ts"
 
 /** A ref on the server. `target` is the branch that HEAD points to, if the server reports it. */
 interface RemoteRef extends ListedRef {
   readonly target: string | undefined
 }
 
-const service = "git-upload-pack"
-const advertisement = `application/x-${service}-advertisement`
-const result = `application/x-${service}-result`
+/** A branch or tag of a repository. */
+export interface NamedRef {
+  readonly kind: "branch" | "tag"
+  readonly name: string
+  readonly commit: string
+}
+
 /** Only an ASCII space is a separator: a ref may contain any other white space. */
 const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
 const sha1 = /^[0-9a-f]{40}$/
 const firstLine = /^([^\0]*)\0(.*)$/s
 
-const broken = (what: string) =>
-  new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
-
 const otherObjectFormat = () =>
   broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
-
-/** A web page instead of a repository usually comes from a proxy, a sign-in, or the project's web address. */
-const notGit = (mediaType: string) =>
-  mediaType === "text/html" || mediaType === "application/xhtml+xml"
-    ? new GitProtocolBroken({
-        message:
-          "The URL answers with a web page (HTML), not with a Git repository. Give the URL that git clone accepts, and check that no sign-in page or proxy is in front of it."
-      })
-    : mediaType === "text/plain" || mediaType === "application/octet-stream"
-      ? new GitProtocolBroken({
-          message:
-            "The URL answers with plain files, not with Git's smart HTTP protocol. Serve the repository with git http-backend or a Git service."
-        })
-      : broken(
-          mediaType === ""
-            ? "the content type is missing"
-            : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
-        )
 
 /** The refs of a listing; `skipped` lists refs that cannot be used. */
 interface RefListing {
@@ -84,46 +66,6 @@ const pseudoRef = "capabilities^{}"
 
 /** Names that Git allows, in UTF-8. `HEAD` and every name below `refs/`. */
 const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
-
-/** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
-const exchange = Effect.fnUntraced(function* (
-  transport: GitTransport,
-  request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
-  contentType: string
-): Effect.fn.Return<ReadonlyArray<Packet>, GitError> {
-  const bytes = yield* Effect.tryPromise({
-    try: async () => {
-      const response = await transport.request({
-        url: request.url,
-        method: request.method,
-        headers: {
-          "git-protocol": "version=2",
-          ...(request.body === undefined ? {} : { "content-type": `application/x-${service}-request`, accept: result })
-        },
-        ...(request.body === undefined ? {} : { body: iterate(request.body) })
-      })
-      const mediaType = response.headers?.["content-type"] ?? ""
-      if (mediaType !== contentType) throw notGit(mediaType)
-      const parts: Array<Uint8Array> = []
-      for await (const part of response.body ?? []) parts.push(part)
-      return Buffer.concat(parts)
-    },
-    catch: (error) => transport.failure() ?? (isGitError(error) ? error : broken("the answer cannot be read"))
-  }).pipe(outsideTransaction("A Git server is asked"))
-  const packets = parsePackets(bytes)
-  if (Result.isFailure(packets)) return yield* broken(packets.failure)
-  if (packets.success.at(-1)?._tag !== "flush") return yield* broken("the answer has no end")
-  const refusal = packets.success.map(packetText).find((text) => text?.startsWith("ERR ") === true)
-  if (refusal !== undefined)
-    return yield* new GitRepositoryNotFound({ message: `The Git server refused: ${printable(refusal.slice(4))}` })
-  return packets.success
-})
-
-const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, " ").slice(0, 200)
-
-async function* iterate(parts: ReadonlyArray<Uint8Array>) {
-  yield* parts
-}
 
 /** Joins `<oid> <ref>` with the `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list nothing. */
 const parseV1 = Effect.fnUntraced(function* (
@@ -181,22 +123,13 @@ const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   prefixes: ReadonlyArray<string>,
   limits: GitLimits
 ): Effect.fn.Return<RefListing, GitError> {
-  const advertised = yield* exchange(
-    transport,
-    { url: `${url}/info/refs?service=${service}`, method: "GET" },
-    advertisement
-  )
-  const lines = advertised.filter((packet) => packet._tag === "line")
-  const body = packetText(lines[0]) === `# service=${service}` ? lines.slice(1) : lines
-  const isV2 = packetText(body[0]) === "version 2"
-  if (isV2 && !body.some((packet) => packetText(packet)?.split("=")[0] === "ls-refs"))
-    return yield* broken("refs cannot be listed")
+  const advertised = yield* readAdvertised(transport, url)
+  const { body, isV2 } = advertised
+  if (isV2 && offered(advertised, "ls-refs") === undefined) return yield* broken("refs cannot be listed")
   const format = body.map(packetText).find((text) => text?.startsWith("object-format=") === true) ?? ""
   if (isV2 && format !== "" && format !== "object-format=sha1") return yield* otherObjectFormat()
   const listed = isV2
-    ? yield* exchange(transport, { url: `${url}/${service}`, method: "POST", body: [lsRefs(prefixes)] }, result).pipe(
-        Effect.flatMap(parseV2)
-      )
+    ? yield* gitCommand(transport, url, lsRefs(prefixes)).pipe(Effect.flatMap(parseV2))
     : yield* parseV1(body)
   if (listed.refs.length + listed.skipped.length > limits.refs)
     return yield* new GitLimitExceeded({
@@ -303,6 +236,12 @@ export class GitRemote extends Context.Service<
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
     /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
+    /** Every branch and tag, by name. */
+    readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
+    /** The newest commits that a commit contains, without their files; undefined if the server does not offer that. */
+    readonly history: (
+      request: RemoteRequest & { readonly commit: string }
+    ) => Effect.Effect<CommitHistory | undefined, GitError>
   }
 >()("svc/runner/git/GitRemote") {
   static readonly layer = Layer.effect(
@@ -310,29 +249,37 @@ export class GitRemote extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      const list = Effect.fnUntraced(
-        function* (
-          request: RemoteRequest,
-          prefixes: ReadonlyArray<string>
-        ): Effect.fn.Return<RefListing & { readonly endpoint: GitEndpoint }, GitError, Scope.Scope> {
+      /** Runs one query with its own connection, pinned to the checked addresses of the host. */
+      const query = <A>(
+        request: RemoteRequest,
+        responseBytes: number,
+        ask: (transport: GitTransport) => Effect.Effect<A, GitError>
+      ) =>
+        Effect.gen(function* () {
           const endpoint = yield* pinEndpoint(request.url).pipe(Effect.provideService(GitPolicy, policy))
           const signal = yield* interruption
           const transport = makeGitTransport(endpoint, {
             credentials: request.credentials,
-            maximum: { limit: "responseBytes", bytes: policy.limits.responseBytes },
+            maximum: { limit: "responseBytes", bytes: responseBytes },
             idle: policy.limits.idle,
             signal
           })
-          const listing = yield* listRemoteRefs(transport, request.url, prefixes, policy.limits)
+          const answer = yield* ask(transport)
           const address = transport.connectedAddress()
-          return { ...listing, endpoint: address === undefined ? endpoint : { url: request.url, addresses: [address] } }
-        },
-        Effect.scoped,
-        Effect.timeoutOrElse({
-          duration: policy.limits.deadline,
-          orElse: () => Effect.fail(new GitTimedOut({ message: "The Git server took too long to list its refs." }))
-        })
-      )
+          const connected: GitEndpoint = address === undefined ? endpoint : { url: request.url, addresses: [address] }
+          return { answer, endpoint: connected }
+        }).pipe(
+          Effect.scoped,
+          Effect.timeoutOrElse({
+            duration: policy.limits.deadline,
+            orElse: () => Effect.fail(new GitTimedOut({ message: "The Git server took too long to list its refs." }))
+          })
+        )
+
+      const list = (request: RemoteRequest, prefixes: ReadonlyArray<string>) =>
+        query(request, policy.limits.responseBytes, (transport) =>
+          listRemoteRefs(transport, request.url, prefixes, policy.limits)
+        ).pipe(Effect.map(({ answer, endpoint }) => ({ ...answer, endpoint })))
 
       const locate = Effect.fn("GitRemote.locate")(function* (
         request: RemoteRequest & { readonly ref: GitRef }
@@ -351,10 +298,30 @@ export class GitRemote extends Context.Service<
         return yield* Effect.fromResult(newestStableVersion(refs))
       })
 
-      return GitRemote.of({ resolve, locate, newestStableTag })
+      const namedRefs = Effect.fn("GitRemote.namedRefs")(function* (request: RemoteRequest) {
+        const { refs } = yield* list(request, ["refs/heads/", "refs/tags/"])
+        return refs.flatMap(({ commit, name }): ReadonlyArray<NamedRef> => {
+          const [, folder, short] = namedRef.exec(name) ?? []
+          return short === undefined ? [] : [{ kind: folder === "heads" ? "branch" : "tag", name: short, commit }]
+        })
+      })
+
+      const history = Effect.fn("GitRemote.history")(function* (request: RemoteRequest & { readonly commit: string }) {
+        const { answer } = yield* query(request, historyBytes, (transport) =>
+          fetchHistory(transport, request.url, request.commit)
+        )
+        return answer
+      })
+
+      return GitRemote.of({ resolve, locate, newestStableTag, namedRefs, history })
     })
   )
 }
+
+const namedRef = /^refs\/(heads|tags)\/(.+)$/s
+
+/** Fifty commits without their files; a commit with the longest message that hosts accept fits several times. */
+const historyBytes = 1024 * 1024
 
 /** A signal that is aborted when the Scope closes, for APIs that support only signals. */
 const interruption = Effect.acquireRelease(

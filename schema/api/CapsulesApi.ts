@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdateDecision } from "../records/AutoUpdate.ts"
+import { CommitDescription } from "../records/Commit.ts"
 import { Capsule, CapsuleChange, Dependency, NewDependency } from "../records/Capsule.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
@@ -26,9 +27,12 @@ export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
     path: Schema.String,
     /** The current commit of the ref; absent if it could not be read. */
     resolvedCommit: Schema.optionalKey(Schema.String),
+    commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     /** The commit that is deployed. */
     deployedCommit: Schema.optionalKey(Schema.String),
+    /** The number of commits since the deployed one; absent if the server's history does not show it. */
+    commitsAhead: Schema.optionalKey(Schema.Int),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   }).annotate({ identifier: "CapsuleLook" })
 ) {}

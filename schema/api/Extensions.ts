@@ -39,6 +39,7 @@ const family = (name: string, summary: string, endpoints: Readonly<Record<string
 const { autoUpdateDecisions, look, reconcilePlan, release } = CapsulesApi.endpoints
 const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
+const { revisions } = SourcesApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
 /** The family whose routes are in the specification. It is enabled if the operator declares a helper. */
@@ -72,6 +73,7 @@ export const extensions: ReadonlyArray<Family> = [
   }),
   family("agent-pools", "Pools of agents, and releasing a Capsule from a lost one.", AgentPoolsApi.endpoints),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
+  family("source-revisions", "The branches, tags and newest commits of a repository.", { revisions }),
   family("capsule-look", "Reading the ref that a Capsule follows before a plan by hand.", { look }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),
   family("drift-repair", "A plan that takes drift back, and what auto-update decided.", {

@@ -180,6 +180,7 @@ export const accessTable = {
   "DELETE /api/v1/sources/:sourceId": member("path.sourceId"),
   "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId", { confirmed: true }),
   "POST /api/v1/sources/:sourceId/sync": member("path.sourceId"),
+  "POST /api/v1/sources/:sourceId/revisions": member("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules": viewer("path.sourceId", {
     session: true

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
+import { CommitDescription } from "../records/Commit.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
 import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
@@ -64,6 +65,24 @@ export class CompatibilityCheckRequest extends Schema.Opaque<CompatibilityCheckR
   })
 ) {}
 
+/** A branch or tag. `ref` selects exactly this one, also if a branch and a tag have the same name. */
+const NamedRevision = Schema.Struct({ ref: Schema.String, name: Schema.String, commit: Schema.String })
+
+/** The revisions that a repository offers now, bounded. */
+export class SourceRevisions extends Schema.Opaque<SourceRevisions>()(
+  Schema.Struct({
+    branches: Schema.Array(NamedRevision),
+    /** The highest version first. */
+    tags: Schema.Array(NamedRevision),
+    /** The newest commits of the ref; empty if the server cannot send commits without their files. */
+    commits: Schema.Array(
+      Schema.Struct({ commit: Schema.String, commitDescription: Schema.optionalKey(CommitDescription) })
+    ),
+    /** There are more branches or tags than are listed. */
+    truncated: Schema.Boolean
+  }).annotate({ identifier: "SourceRevisions" })
+) {}
+
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
@@ -115,6 +134,13 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       params: ofSource,
       payload: Schema.Struct({ intent: Schema.optionalKey(SyncIntent), expectedCommit: Schema.optionalKey(CommitId) }),
       success: Schema.Struct({ run: Run }).pipe(created)
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("revisions", "/api/v1/sources/:sourceId/revisions", {
+      params: ofSource,
+      payload: Schema.Struct({ ref: Schema.optionalKey(GivenGitRef) }),
+      success: Schema.Struct({ revisions: SourceRevisions })
     })
   )
   .add(

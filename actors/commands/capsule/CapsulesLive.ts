@@ -2,6 +2,8 @@ import { Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, type RunGroupId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { makeRemoteRevisions } from "../../inputs/git/RemoteRevisions.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -16,7 +18,7 @@ import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { capsulesNeedingAttention, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { Vault } from "../../base/vault/Vault.ts"
-import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.ts"
+import { commitDescriptions, withCommitDescriptions } from "../../ledger/source/CommitDescriptions.ts"
 import { AutoUpdateDecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
 import { BackupRow, BackupStore, ListedBackup, toBackup } from "../../ledger/state/BackupStore.ts"
 import { readGroup } from "../../running/run-group/GroupProjection.ts"
@@ -146,6 +148,8 @@ export const layer = Layer.effect(
     const admission = yield* RunAdmission
     const backups = yield* BackupStore
     const audit = yield* Audit
+    const sourceStore = yield* SourceStore
+    const revisions = yield* makeRemoteRevisions
     const { runsFolder } = yield* RunSettings
 
     const projectedGroup = ({ id, skipped }: StartedGroup) =>
@@ -185,13 +189,26 @@ export const layer = Layer.effect(
         const run = yield* ledger.find(runId)
         if (run === undefined) return yield* Effect.die(new Error(`Run ${runId} is gone`))
         const found = toRun(run)
+        const { resolvedCommit, sourceSnapshotId } = found
+        const described = yield* commitDescriptions(write, [sourceSnapshotId])
+        const commitDescription = sourceSnapshotId === undefined ? undefined : described.get(sourceSnapshotId)
+        const source = yield* sourceStore.find(row.source_id)
+        const commitsAhead =
+          resolvedCommit === undefined || row.adopted_commit === null || source === undefined
+            ? undefined
+            : yield* revisions.ahead(source, context.actor.subject ?? null, lane.ref, {
+                commit: resolvedCommit,
+                base: row.adopted_commit
+              })
         return {
           runId,
           status: found.status,
           ...lane,
           ...(found.resolvedCommit === undefined ? {} : { resolvedCommit: found.resolvedCommit }),
+          ...(commitDescription === undefined ? {} : { commitDescription }),
           ...(found.sourceSnapshotId === undefined ? {} : { sourceSnapshotId: found.sourceSnapshotId }),
           ...(row.adopted_commit === null ? {} : { deployedCommit: row.adopted_commit }),
+          ...(commitsAhead === undefined ? {} : { commitsAhead }),
           ...(found.error === undefined ? {} : { error: found.error })
         }
       }),

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import type { GitError } from "../../../runner/git/GitError.ts"
+import { makeRemoteRevisions } from "../../inputs/git/RemoteRevisions.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
@@ -62,6 +63,7 @@ export const layer = Layer.effect(
     const archives = yield* SnapshotStore
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
+    const revisions = yield* makeRemoteRevisions
     const cursors = yield* Cursors
     const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
@@ -112,6 +114,14 @@ export const layer = Layer.effect(
           gitRefusal
         )
         return { tag, commit, version }
+      }),
+      revisions: Effect.fn("Sources.revisions")(function* (context, id, ref) {
+        const source = yield* store.find(id)
+        if (source === undefined || source.removed_at !== null) return yield* notFound("Source")
+        if (source.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
+        return yield* revisions
+          .list(source, context.actor.subject ?? null, ref ?? source.default_ref)
+          .pipe(Effect.mapError(({ message }) => failedPrecondition(message)))
       }),
       read: Effect.fn("Sources.read")(function* (id) {
         const rows = yield* Effect.orDie(SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`)

@@ -1,5 +1,5 @@
 import { Context, type Effect, type Stream } from "effect"
-import type { CreatedSource, CreateSource } from "../../../schema/api/SourcesApi.ts"
+import type { CreatedSource, CreateSource, SourceRevisions } from "../../../schema/api/SourcesApi.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { CompatibilityReport, InstallModules } from "../../../schema/records/CompatibilityReport.ts"
 import type {
@@ -43,6 +43,12 @@ export class Sources extends Context.Service<
       workspaceId: WorkspaceId,
       url: string
     ) => Effect.Effect<{ readonly tag: string; readonly commit: string; readonly version: string }, ApiError>
+    /** The branches, tags and newest commits of the repository, read now with the authority of the person. */
+    readonly revisions: (
+      context: CommandContext,
+      id: SourceId,
+      ref: string | undefined
+    ) => Effect.Effect<SourceRevisions, ApiError>
     readonly read: (id: SourceId) => Effect.Effect<Source, ApiError>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Source>, ApiError>
     readonly snapshots: (id: SourceId, page: PageRequest) => Effect.Effect<Page<SourceSnapshot>, ApiError>

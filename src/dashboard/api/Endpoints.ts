@@ -100,6 +100,7 @@ export const capsulesProviderBindings: Endpoint<"capsules", "providerBindings"> 
 export const capsulesConfigs: Endpoint<"capsules", "configs"> = "GET /api/v1/capsule-configs"
 export const capsulesConfig: Endpoint<"capsules", "config"> = "GET /api/v1/capsule-configs/:capsuleConfigId"
 export const capsulesPlan: Endpoint<"capsules", "plan"> = "POST /api/v1/capsules/:capsuleId/plan"
+export const capsulesLook: Endpoint<"capsules", "look"> = "POST /api/v1/capsules/:capsuleId/look"
 export const capsulesConfigurationPlan: Endpoint<"capsules", "configurationPlan"> =
   "POST /api/v1/capsules/:capsuleId/configuration-plans"
 export const capsulesReconcilePlan: Endpoint<"capsules", "reconcilePlan"> =
@@ -135,6 +136,7 @@ export const sourcesRemove: Endpoint<"sources", "remove"> = "DELETE /api/v1/sour
 export const sourcesRenewHookSecret: Endpoint<"sources", "renewHookSecret"> =
   "POST /api/v1/sources/:sourceId/hook-secret"
 export const sourcesSync: Endpoint<"sources", "sync"> = "POST /api/v1/sources/:sourceId/sync"
+export const sourcesRevisions: Endpoint<"sources", "revisions"> = "POST /api/v1/sources/:sourceId/revisions"
 export const sourcesSnapshots: Endpoint<"sources", "snapshots"> = "GET /api/v1/sources/:sourceId/snapshots"
 export const sourcesInstallModules: Endpoint<"sources", "installModules"> =
   "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules"

@@ -68,6 +68,9 @@ export const sourceHandlers = HttpApiBuilder.group(
       sync: Effect.fnUntraced(function* ({ params, payload }) {
         return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }
       }),
+      revisions: Effect.fnUntraced(function* ({ params, payload }) {
+        return { revisions: yield* sources.revisions(yield* commandContext, yield* sourceOf(params), payload.ref) }
+      }),
       snapshots: Effect.fnUntraced(function* ({ params, query }) {
         const page = yield* sources.snapshots(yield* sourceOf(params), yield* pageRequest(query))
         return { snapshots: page.items, ...cursorOf(page) }

@@ -161,7 +161,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     look: route(
       "Read the ref that a Capsule follows",
-      "Reads the Capsule's own lane in the repository now, and answers when it was read, so that a plan made afterwards has what was pushed. Whoever may plan the Capsule may do this, also with a token that is limited to its Project or environment. Nothing is planned, and no automatic update follows. Looks that wait at the same time are one. If the ref could not be read, the answer has `error`; the next plan then uses the newest snapshot as before. 409 for a Capsule that has ended."
+      "Reads the Capsule's own lane in the repository now, and answers when it was read, so that a plan made afterwards has what was pushed. Whoever may plan the Capsule may do this, also with a token that is limited to its Project or environment. `commitsAhead` counts the commits since the deployed one, as far as the server sends its history. Nothing is planned, and no automatic update follows. Looks that wait at the same time are one. If the ref could not be read, the answer has `error`; the next plan then uses the newest snapshot as before. 409 for a Capsule that has ended."
     ),
     configurationPlan: queuedRun(
       "Change the private configuration and plan it",

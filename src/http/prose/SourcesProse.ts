@@ -29,6 +29,10 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
       "Create a sync Run",
       "`intent` is `observe` (default) or `manual_plan`. The Run's snapshot is the snapshot of the default ref and path: a separate record that shares the archive of an equal snapshot. The same Run checks every other ref and path that a Capsule was applied from; if one of them cannot be fetched, its error is in `lanes` of the Source and the Run does not fail. `expectedCommit` concerns the default one."
     ),
+    revisions: route(
+      "List the revisions of a repository",
+      "Reads the repository now: at most 200 branches, 200 tags and the newest 30 commits of `ref` (the Source's default ref without it). Nothing is synced or recorded. `ref` of a branch or tag is what a revision plan takes. 409 if the repository cannot be read, or for a disabled Source."
+    ),
     snapshots: route(
       "List SourceSnapshots, newest first",
       "A snapshot is one commit, archived with its digest; what the archive leaves out is listed."

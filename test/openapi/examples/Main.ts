@@ -86,6 +86,7 @@ const journey = Effect.gen(function* () {
   yield* post(`${capsule}/look`, {})
   const { answer: drift } = yield* post(`${capsule}/drift-check`, {})
   yield* ended(textAt(drift, "run", "id"))
+  yield* post(`/api/v1/sources/${sourceId}/revisions`, {})
   const { answer: synced } = yield* post(`/api/v1/sources/${sourceId}/sync`, {})
   yield* ended(textAt(synced, "run", "id"))
   const { answer: backup } = yield* post(`${capsule}/backups`, {})

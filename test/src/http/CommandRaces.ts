@@ -388,6 +388,7 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["exports.create", "test/actors/commands/capsule-export/CapsuleExports.test.ts"],
   ["sources.create", "there is no record yet; its Connection is read in its transaction"],
   ["sources.stableSemver", "changes nothing"],
+  ["sources.revisions", "changes nothing"],
   ["agentPools.release", "test/src/http/agent"],
   ["connections.startOAuth", "test/src/http/OAuthHelpers.test.ts"]
 ])

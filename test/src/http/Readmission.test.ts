@@ -27,6 +27,7 @@ const withoutTransaction = new Map([
   ["POST /api/v1/workspaces/:workspaceId/backup-uploads", "the file is no backup"],
   ["POST /api/v1/capsules/:capsuleId/exports", "the Capsule of the world was not applied"],
   ["POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", "writes nothing"],
+  ["POST /api/v1/sources/:sourceId/revisions", "writes nothing"],
   ["POST /api/v1/run-groups/:runGroupId/approve", "the group of the world has no Run"],
   ["POST /api/v1/runs/:runId/release", "no agent holds the Run"],
   ["POST /api/v1/connections/:connectionId/origins/confirm", "the body names no origin"],

@@ -85,7 +85,7 @@ export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array
 export const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
-    ...["version 2", agent, "ls-refs", "fetch=shallow", objectFormat].map((line) => encodePacket(`${line}\n`)),
+    ...["version 2", agent, "ls-refs", "fetch=shallow filter", objectFormat].map((line) => encodePacket(`${line}\n`)),
     flushPacket
   ])
 
@@ -118,8 +118,13 @@ const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>
   }
 }
 
-/** Every object below the wanted ones, at most `depth` commits deep. */
-const collect = async (repository: ServedObjects, wants: ReadonlyArray<string>, depth: number): Promise<Closure> => {
+/** Every object below the wanted ones, at most `depth` commits deep; `withFiles` is false for the commits alone. */
+const collect = async (
+  repository: ServedObjects,
+  wants: ReadonlyArray<string>,
+  depth: number,
+  withFiles = true
+): Promise<Closure> => {
   const oids = new Set<string>()
   const shallow: Array<string> = []
   let level: ReadonlyArray<string> = wants
@@ -131,12 +136,12 @@ const collect = async (repository: ServedObjects, wants: ReadonlyArray<string>, 
       if (found.type === "tree") await addTree(repository, want, oids)
       oids.add(want)
       if (found.format === "parsed" && found.type === "tag") {
-        const inner = await collect(repository, [found.object.object], left)
+        const inner = await collect(repository, [found.object.object], left, withFiles)
         for (const oid of inner.oids) oids.add(oid)
         shallow.push(...inner.shallow)
       }
       if (found.format !== "parsed" || found.type !== "commit") continue
-      await addTree(repository, found.object.tree, oids)
+      if (withFiles) await addTree(repository, found.object.tree, oids)
       if (left > 1) parents.push(...found.object.parent)
       else if (found.object.parent.length > 0) shallow.push(want)
     }
@@ -151,6 +156,8 @@ interface FetchRequest {
   readonly shallowRequested: boolean
   readonly done: boolean
   readonly sideBand: boolean
+  /** The only filter that is served: commits without their files. */
+  readonly withFiles: boolean
 }
 
 const parseFetch = (lines: ReadonlyArray<string>): FetchRequest => {
@@ -161,7 +168,8 @@ const parseFetch = (lines: ReadonlyArray<string>): FetchRequest => {
     depth: deepen === undefined ? Number.POSITIVE_INFINITY : Number(deepen.slice("deepen ".length)),
     shallowRequested: deepen !== undefined,
     done: lines.includes("done"),
-    sideBand: lines.some((line) => line.startsWith("want ") && line.includes("side-band-64k"))
+    sideBand: lines.some((line) => line.startsWith("want ") && line.includes("side-band-64k")),
+    withFiles: !lines.includes("filter tree:0")
   }
 }
 
@@ -206,7 +214,7 @@ const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): 
   const refused = await refusal(repository, request.wants)
   if (refused !== undefined) return refused
   if (!request.done) return Buffer.concat([encodePacket("acknowledgments\n"), encodePacket("NAK\n"), flushPacket])
-  const closure = await collect(repository, request.wants, request.depth)
+  const closure = await collect(repository, request.wants, request.depth, request.withFiles)
   const shallow = request.shallowRequested
     ? [encodePacket("shallow-info\n"), ...shallowLines(closure), delimPacket]
     : []

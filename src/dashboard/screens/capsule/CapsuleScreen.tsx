@@ -3,7 +3,7 @@ import "../../app/Kit.ts"
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
-import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
+import { capsulesDriftCheck } from "../../api/Endpoints.ts"
 import { capsuleQuery, activityQuery, runsQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule } from "../../api/Types.ts"
@@ -18,6 +18,7 @@ import { Menu, MenuItem } from "../../ui/Menu.tsx"
 import { CapsuleStatus } from "../../ui/Status.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
 import { useWords } from "../../words/Words.ts"
+import { useLookedPlan } from "../run/Look.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { CapsuleHistory } from "./CapsuleHistory.tsx"
 import { Configuration } from "./Configuration.tsx"
@@ -29,36 +30,6 @@ import { capsuleWords } from "./Words.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { RunList } from "../../app/RunList.tsx"
-import { TextField } from "../../ui/Field.tsx"
-import { FormDialog } from "../../ui/FormDialog.tsx"
-import { useRevisionPlan } from "./UseRevisionPlan.ts"
-
-const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
-  const words = useWords(capsuleWords)
-  const [ref, setRef] = useState("")
-  const plan = useRevisionPlan(capsule.id, onClose)
-  return (
-    <FormDialog
-      title={words.planRefTitle}
-      action={words.plan}
-      change={plan}
-      onSubmit={() => plan.mutate(ref.trim())}
-      onClose={onClose}
-    >
-      <TextField
-        label={words.ref}
-        helper={words.planRefText}
-        mono
-        required
-        maxLength={255}
-        autoComplete="off"
-        spellCheck={false}
-        value={ref}
-        onChange={(event) => setRef(event.target.value)}
-      />
-    </FormDialog>
-  )
-}
 
 const CapsuleRuns = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -120,12 +91,14 @@ const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each 
 
 const Resources = lazy(whenReachable(async () => ({ default: (await import("./Resources.tsx")).Resources })))
 
+const PlanRevision = lazy(whenReachable(async () => ({ default: (await import("./PlanRevision.tsx")).PlanRevision })))
+
 const Readme = lazy(whenReachable(async () => ({ default: (await import("./Readme.tsx")).Readme })))
 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const may = useMay()
-  const plan = usePlan(capsule.id, capsulesPlan)
+  const plan = useLookedPlan(capsule.id)
   const drift = usePlan(capsule.id, capsulesDriftCheck)
   const [choosing, setChoosing] = useState(false)
   if (!may("member") || !isInService(capsule.status)) return null
@@ -147,7 +120,11 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
       <Button tone="primary" icon="run" busy={plan.isPending} onClick={() => plan.mutate()}>
         {capsule.status === "stale" ? words.planUpdate : words.plan}
       </Button>
-      {choosing ? <PlanRevision capsule={capsule} onClose={() => setChoosing(false)} /> : null}
+      {choosing ? (
+        <Suspense fallback={null}>
+          <PlanRevision capsule={capsule} onClose={() => setChoosing(false)} />
+        </Suspense>
+      ) : null}
     </>
   )
 }

@@ -3,12 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
-import {
-  capsulesDestroyPlan,
-  capsulesPlan,
-  type capsulesDriftCheck,
-  type capsulesReconcilePlan
-} from "../../api/Endpoints.ts"
+import { capsulesDestroyPlan, type capsulesDriftCheck, type capsulesReconcilePlan } from "../../api/Endpoints.ts"
 import { revisionPlanQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -16,16 +11,13 @@ import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { useRevisionPlan } from "../capsule/UseRevisionPlan.ts"
+import { useLookedPlan } from "./Look.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-type PlanLine =
-  | typeof capsulesPlan
-  | typeof capsulesDestroyPlan
-  | typeof capsulesDriftCheck
-  | typeof capsulesReconcilePlan
+type PlanLine = typeof capsulesDestroyPlan | typeof capsulesDriftCheck | typeof capsulesReconcilePlan
 
-/** Requests a new plan for a Capsule and opens it. */
+/** Requests a plan or check of the applied commit and opens it. */
 export const usePlan = (capsuleId: string, line: PlanLine) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -64,7 +56,9 @@ const RevisionAgain = ({ capsule, revisionPlanId, tone }: PlanAgainProps & { rea
 
 const TrackedAgain = ({ capsule, destroy, tone }: PlanAgainProps) => {
   const words = useWords(decisionWords)
-  const plan = usePlan(capsule.id, destroy ? capsulesDestroyPlan : capsulesPlan)
+  const destruction = usePlan(capsule.id, capsulesDestroyPlan)
+  const update = useLookedPlan(capsule.id)
+  const plan = destroy ? destruction : update
   return (
     <>
       <Button tone={tone ?? "primary"} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>

@@ -21,6 +21,7 @@ import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
+import { LookNotice } from "./Look.tsx"
 import { logWords } from "./LogWords.ts"
 import { expectedOf, type Step, stepsOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
@@ -210,6 +211,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       <Timeline run={run} events={events} />
       <div className="split">
         <div className="split-main">
+          <LookNotice runId={run.id} />
           <AgentStanding run={run} capsule={capsule} />
           <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
           {isApply && run.status === "succeeded" && capsule !== undefined ? (

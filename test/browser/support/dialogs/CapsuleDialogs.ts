@@ -23,7 +23,7 @@ export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/capsule/NewDependency.tsx", ...dependencies, open: button((to) => capsuleWords[to].depAdd) },
   { source: "screens/capsule/Dependencies.tsx", ...dependencies, open: button(remove) },
   {
-    source: "screens/capsule/CapsuleScreen.tsx",
+    source: "screens/capsule/PlanRevision.tsx",
     path: capsule,
     ready: ".outputs dd",
     open: async (page, to) => {

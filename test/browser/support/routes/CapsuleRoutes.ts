@@ -84,6 +84,24 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
       201
     )
   }
+  if (action === "look")
+    return ok({
+      look: {
+        runId: newId("run"),
+        status: "succeeded",
+        ref: "main",
+        path: ".",
+        resolvedCommit: "c42cbda".padEnd(40, "0"),
+        commitDescription: {
+          title: "Logs only",
+          authorName: "Mina Sato",
+          authoredAt: new Date(Date.now() - 60_000).toISOString()
+        },
+        ...(capsule.adoptedSourceRevision === undefined
+          ? {}
+          : { deployedCommit: capsule.adoptedSourceRevision.resolvedCommit, commitsAhead: 2 })
+      }
+    })
   if (action === "plan") return plan("plan")
   if (action === "reconcile-plan") return plan("plan")
   if (action === "drift-check") return plan("drift_check")

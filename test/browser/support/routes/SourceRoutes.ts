@@ -76,6 +76,21 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     return ok({ source: renewed, hookSecret: `renewed-secret-${renewed.hookSecretVersion}` }, 201)
   }
   if (rest === "sync") return ok({ run: syncOf(world, source) }, 201)
+  if (rest === "revisions")
+    return ok({
+      revisions: {
+        branches: [
+          { ref: "feature/logs", name: "feature/logs", commit: "b".repeat(40) },
+          { ref: "main", name: "main", commit: "c42cbda".padEnd(40, "0") }
+        ],
+        tags: [{ ref: "v1.2.0", name: "v1.2.0", commit: "a".repeat(40) }],
+        commits: [
+          { commit: "c42cbda".padEnd(40, "0"), commitDescription: { title: "Logs only", authorName: "Mina Sato" } },
+          { commit: "a".repeat(40), commitDescription: { title: "Release it", authorName: "Ren Ito" } }
+        ],
+        truncated: false
+      }
+    })
   if (rest === "snapshots") return ok({ snapshots: own })
   if (rest.endsWith("/file")) {
     if (/readme/i.test(asked.query.get("path") ?? "")) return readmeFile(asked.query.get("path") ?? "")

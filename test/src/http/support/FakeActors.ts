@@ -81,6 +81,7 @@ export const fakeSources = Sources.of({
   sync: refuse,
   checkCompatibility: refuse,
   stableSemver: refuse,
+  revisions: refuse,
   read: refuse,
   list: refuse,
   failingLanes: () => Effect.succeed([]),

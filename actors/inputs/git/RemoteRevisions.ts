@@ -1,0 +1,106 @@
+import { Duration, Effect } from "effect"
+import { ancestry, commitsAhead } from "../../../runner/git/CommitHistory.ts"
+import { GitTimedOut } from "../../../runner/git/GitError.ts"
+import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
+import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
+import { GitRemote, type NamedRef } from "../../../runner/git/GitRemote.ts"
+import { storedRef } from "../../../runner/git/RefTarget.ts"
+import type { SourceRevisions } from "../../../schema/api/SourcesApi.ts"
+import { isCommitRef } from "../../../schema/git/RefName.ts"
+import type { SourceRow } from "../../ledger/source/SourceRow.ts"
+import { makeFetchCredentials } from "./FetchCredentials.ts"
+
+const mostNames = 200
+const mostCommits = 30
+/** A person waits for the answer. */
+const patience = Duration.seconds(20)
+
+type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "auth_connection_id">
+
+/** The short name, unless a branch, a tag or a commit could have it too. */
+const refOf = ({ kind, name }: NamedRef, all: ReadonlyArray<NamedRef>): string =>
+  isCommitRef(name) || all.some((other) => other.kind !== kind && other.name === name)
+    ? `refs/${kind === "branch" ? "heads" : "tags"}/${name}`
+    : name
+
+const byName = new Intl.Collator("en", { numeric: true })
+
+/** The first branches and tags of a listing, with the ref that selects exactly each of them. */
+export const namedRevisions = (all: ReadonlyArray<NamedRef>): Omit<SourceRevisions, "commits"> => {
+  const branches = named("branch", all)
+  const tags = named("tag", all)
+  return {
+    branches: branches.slice(0, mostNames),
+    tags: tags.slice(0, mostNames),
+    truncated: branches.length > mostNames || tags.length > mostNames
+  }
+}
+
+const named = (kind: NamedRef["kind"], all: ReadonlyArray<NamedRef>) =>
+  all
+    .filter((ref) => ref.kind === kind)
+    .map((ref) => ({ ref: refOf(ref, all), name: ref.name, commit: ref.commit }))
+    .sort((a, b) => (kind === "tag" ? byName.compare(b.name, a.name) : byName.compare(a.name, b.name)))
+
+/** Questions about a Source's repository that fetch no files, with the network policy and the Git Connection of the Source. */
+export const makeRemoteRevisions = Effect.gen(function* () {
+  const remote = yield* GitRemote
+  const policy = yield* GitPolicy
+  const credentialsOf = yield* makeFetchCredentials
+
+  const requestOf = Effect.fnUntraced(function* (source: ReadSource, subject: string | null, ref: string) {
+    const url = yield* Effect.fromResult(fetchableAddress(source.url, policy))
+    const by = {
+      workspace_id: source.workspace_id,
+      source_id: source.id,
+      created_by: subject,
+      trigger_kind: "user"
+    } as const
+    const authConnectionId = source.auth_connection_id ?? undefined
+    const credentials = yield* credentialsOf(by, {
+      url,
+      ref,
+      ...(authConnectionId === undefined ? {} : { authConnectionId })
+    })
+    return { url, credentials }
+  })
+
+  const list = Effect.fn("RemoteRevisions.list")(
+    function* (source: ReadSource, subject: string | null, ref: string) {
+      const request = yield* requestOf(source, subject, ref)
+      const all = yield* remote.namedRefs(request)
+      const { commit } = yield* remote.resolve({ ...request, ref: yield* Effect.fromResult(storedRef(ref)) })
+      // Without the newest commits, the names remain useful.
+      const history = yield* remote.history({ ...request, commit }).pipe(Effect.orElseSucceed(() => undefined))
+      const commits = history === undefined ? [] : ancestry(history, commit).slice(0, mostCommits)
+      const revisions: SourceRevisions = {
+        ...namedRevisions(all),
+        commits: commits.map(({ commit: id, description }) => ({ commit: id, commitDescription: description }))
+      }
+      return revisions
+    },
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => Effect.fail(new GitTimedOut({ message: "The Git server took too long to list its revisions." }))
+    })
+  )
+
+  /** The number of commits since `base`; undefined if it is not known, for whatever reason. */
+  const ahead = Effect.fn("RemoteRevisions.ahead")(
+    function* (
+      source: ReadSource,
+      subject: string | null,
+      ref: string,
+      { base, commit }: { readonly base: string; readonly commit: string }
+    ) {
+      if (base === commit) return 0
+      const history = yield* remote.history({ ...(yield* requestOf(source, subject, ref)), commit })
+      return history === undefined ? undefined : commitsAhead(history, commit, base)
+    },
+    Effect.timeoutOption(patience),
+    Effect.map((found) => (found._tag === "Some" ? found.value : undefined)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+  return { list, ahead }
+})

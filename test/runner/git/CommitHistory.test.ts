@@ -1,0 +1,99 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { ancestry, commitsAhead, historyDepth } from "../../../runner/git/CommitHistory.ts"
+import { GitRemote } from "../../../runner/git/GitRemote.ts"
+import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { it } from "../../support/Effect.ts"
+import { serveByHttpBackend } from "../../support/GitServer.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { remote, urlOf } from "./support/RemoteFixture.ts"
+
+const git = (gitdir: string, ...args: ReadonlyArray<string>) =>
+  execFileSync("git", ["--git-dir", gitdir, ...args], { encoding: "utf8" }).trim()
+
+/** A repository with commits on main, in order. */
+const repositoryOf = Effect.fnUntraced(function* (count: number) {
+  const gitdir = `${yield* temporaryFolder}/repository`
+  yield* createRepository({ gitdir })
+  const commits = yield* Effect.forEach(Array.from({ length: count }), (_, at) =>
+    commitFiles({ gitdir, message: `Change ${at}`, files: { "main.tf": `# ${at}` }, timestamp: 1_735_689_600 + at })
+  )
+  return { gitdir, commits }
+})
+
+const historyOf = (url: string, commit: string) =>
+  Effect.flatMap(GitRemote, (service) => service.history({ url: urlOf({ url }), commit })).pipe(
+    Effect.provide(remote({ url }))
+  )
+
+describe("GitRemote.history", () => {
+  for (const server of ["git http-backend", "the built-in Git server"] as const)
+    it.live(`reads messages and counts the commits ahead as git rev-list does, from ${server}`, () =>
+      Effect.gen(function* () {
+        const { gitdir, commits } = yield* repositoryOf(5)
+        const [, base = "", , fork = "", tip = ""] = commits
+        git(gitdir, "config", "uploadpack.allowFilter", "true")
+        git(gitdir, "config", "uploadpack.allowAnySHA1InWant", "true")
+        const person = ["-c", "user.name=Mina", "-c", "user.email=mina@example.test"]
+        const merged = git(gitdir, ...person, "commit-tree", `${tip}^{tree}`, "-p", tip, "-p", fork, "-m", "Merge it")
+        const { url } = yield* server === "git http-backend" ? serveByHttpBackend(gitdir) : serveRepository({ gitdir })
+        const history = yield* historyOf(url, merged)
+        if (history === undefined) return expect(history).toBeDefined()
+        expect(commitsAhead(history, merged, base)).toBe(
+          Number(git(gitdir, "rev-list", "--count", `${base}..${merged}`))
+        )
+        expect(ancestry(history, merged)[0]).toMatchObject({
+          commit: merged,
+          parents: [tip, fork],
+          description: { title: "Merge it", authorName: "Mina" }
+        })
+        expect(ancestry(history, tip).map(({ description }) => description.title)).toEqual(
+          ["4", "3", "2", "1", "0"].map((at) => `Change ${at}`)
+        )
+      })
+    )
+
+  it.live("gives no number when the deployed commit is older than the history that is read", () =>
+    Effect.gen(function* () {
+      const { gitdir, commits } = yield* repositoryOf(historyDepth + 2)
+      const { url } = yield* serveRepository({ gitdir })
+      const tip = commits.at(-1) ?? ""
+      const history = yield* historyOf(url, tip)
+      if (history === undefined) return expect(history).toBeDefined()
+      expect(history.size).toBe(historyDepth)
+      expect(commitsAhead(history, tip, commits[0] ?? "")).toBeUndefined()
+      expect(commitsAhead(history, tip, commits[2] ?? "")).toBe(historyDepth - 1)
+    })
+  )
+
+  it.live("asks nothing of a server that cannot leave the files out", () =>
+    Effect.gen(function* () {
+      const { gitdir, commits } = yield* repositoryOf(1)
+      const { url } = yield* serveRepository({ gitdir, protocolV2: false })
+      expect(yield* historyOf(url, commits[0] ?? "")).toBeUndefined()
+    })
+  )
+})
+
+describe("GitRemote.namedRefs", () => {
+  it.live("lists branches and tags by name, with the commit of an annotated tag", () =>
+    Effect.gen(function* () {
+      const { gitdir, commits } = yield* repositoryOf(2)
+      const [first = "", second = ""] = commits
+      git(gitdir, "update-ref", "refs/heads/feature/logs", first)
+      git(gitdir, "-c", "user.name=M", "-c", "user.email=m@example.test", "tag", "-a", "v1.0.0", first, "-m", "One")
+      git(gitdir, "update-ref", "refs/notes/commits", first)
+      const { url } = yield* serveRepository({ gitdir })
+      const refs = yield* Effect.flatMap(GitRemote, (service) => service.namedRefs({ url: urlOf({ url }) })).pipe(
+        Effect.provide(remote({ url }))
+      )
+      expect(refs).toEqual([
+        { kind: "branch", name: "feature/logs", commit: first },
+        { kind: "branch", name: "main", commit: second },
+        { kind: "tag", name: "v1.0.0", commit: first }
+      ])
+    })
+  )
+})
