@@ -1,6 +1,8 @@
 /**
- * A Capsule column that carries authority. - `fenced`: the column belongs to `capsules`, and the fence compares it; other columns
- * only affect the guard - `ofRun`: the Run column with the value for which the Run was created
+ * A Capsule column that carries authority.
+ *
+ * - `fenced`: the column belongs to `capsules`, and the fence compares it; other columns only affect the guard
+ * - `ofRun`: the Run column with the value for which the Run was created
  */
 interface AuthorityColumn {
   readonly column: string

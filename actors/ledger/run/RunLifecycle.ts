@@ -75,12 +75,14 @@ const allWasDone: RunError = {
 
 /**
  * The only writer of a Run's status, except for the initial status, which `RunLedger.insert` writes. Every method works in the
- * caller's transaction and also writes the event of the transition. A transition outside `runTransitions` is a defect. Methods
- * with a `RunHold` are for the Run's execution. Methods with a row are for Runs that are not being executed, and return `false`
- * if the Run has changed since it was read. A recorded stop request overrides every outcome that has not been committed yet. If
- * the Run changed nothing outside svc, its result fails with `StopRequested`, which rolls back the caller's transaction, and a
- * failure is recorded as a cancellation. For an apply, the request determines the status, but the tool's effects are still
- * recorded.
+ * caller's transaction and also writes the event of the transition. A transition outside `runTransitions` is a defect.
+ *
+ * Methods with a `RunHold` are for the Run's execution. Methods with a row are for Runs that are not being executed, and return
+ * `false` if the Run has changed since it was read.
+ *
+ * A recorded stop request overrides every outcome that has not been committed yet. If the Run changed nothing outside svc, its
+ * result fails with `StopRequested`, which rolls back the caller's transaction, and a failure is recorded as a cancellation. For
+ * an apply, the request determines the status, but the tool's effects are still recorded.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,

@@ -3,13 +3,17 @@ import { defaultTiming, type RunTiming } from "../../../runner/execution/RunJob.
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * Settings for the execution of Runs. - `runsFolder`: absolute path of a folder on a durable disk; each attempt gets its own
- * subfolder - `concurrency`, `workspaceConcurrency`: maximum number of Runs executing at once, in total and per Workspace,
- * without builds - `buildConcurrency`, `workspaceBuildConcurrency`: the same limits for builds - `workspaceQueue`: maximum number
- * of queued Runs per Workspace - `planLifetime`: time until a plan that is not applied expires - `drainGrace`: time that running
- * Runs get after a stop request before their applies are interrupted - `mostLogBytes`: maximum size of a Run's log without its
- * last lines; a module may print indefinitely - `deniedProviders`: provider sources that no Run may use - `buildNetwork`: whether
- * a reviewed source build may use the network
+ * Settings for the execution of Runs.
+ *
+ * - `runsFolder`: absolute path of a folder on a durable disk; each attempt gets its own subfolder
+ * - `concurrency`, `workspaceConcurrency`: maximum number of Runs executing at once, in total and per Workspace, without builds
+ * - `buildConcurrency`, `workspaceBuildConcurrency`: the same limits for builds
+ * - `workspaceQueue`: maximum number of queued Runs per Workspace
+ * - `planLifetime`: time until a plan that is not applied expires
+ * - `drainGrace`: time that running Runs get after a stop request before their applies are interrupted
+ * - `mostLogBytes`: maximum size of a Run's log without its last lines; a module may print indefinitely
+ * - `deniedProviders`: provider sources that no Run may use
+ * - `buildNetwork`: whether a reviewed source build may use the network
  */
 export interface RunSettingsShape {
   readonly runsFolder: string

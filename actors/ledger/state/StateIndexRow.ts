@@ -10,8 +10,8 @@ export const StateIndexRow = table("state_indexes", {
   capsule_id: CapsuleId,
   generation: Schema.Int,
   /**
-   * - `unreadable`: the tool encrypted the state, or svc cannot decrypt it - `unchecked`: indexed by an earlier release that did
-   * not hide secret instance keys, so it is not shown yet
+   * - `unreadable`: the tool encrypted the state, or svc cannot decrypt it
+   * - `unchecked`: indexed by an earlier release that did not hide secret instance keys, so it is not shown yet
    */
   outcome: Schema.Literals(["indexed", "unreadable", "unchecked"])
 })

@@ -12,8 +12,11 @@ import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
  */
 
 /**
- * A plan or destroy plan. - `place`: selects the operator's base configuration - `consumed`: the StateVersions of the Outputs
- * that it received from other Capsules - `deliveries`: the host's values, which are fixed when the plan is stored for review
+ * A plan or destroy plan.
+ *
+ * - `place`: selects the operator's base configuration
+ * - `consumed`: the StateVersions of the Outputs that it received from other Capsules
+ * - `deliveries`: the host's values, which are fixed when the plan is stored for review
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,

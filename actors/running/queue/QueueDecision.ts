@@ -189,9 +189,10 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
  * Chooses the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
  * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: the one whose last
  * Run started longest ago goes first. While a Workspace's Run waits, every other Workspace therefore starts at most one Run
- * before it, and a Run that cannot get a place delays nobody else. Drift checks come after Runs that people requested. `queued`
- * may be a part of the queue: the first claimable Run of each person in each Workspace that may be next gives the same `next`,
- * and all Runs of one Workspace give the same positions for them.
+ * before it, and a Run that cannot get a place delays nobody else. Drift checks come after Runs that people requested.
+ *
+ * `queued` may be a part of the queue: the first claimable Run of each person in each Workspace that may be next gives the same
+ * `next`, and all Runs of one Workspace give the same positions for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

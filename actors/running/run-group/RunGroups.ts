@@ -23,8 +23,11 @@ const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
  * Finds updates whose next step may be due. Searching after each commit would make every command 5% slower, so it searches only
- * while an update is open. - `opening`: runs an effect that may open an update in the outermost transaction - `due`: the open
- * updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called since
+ * while an update is open.
+ *
+ * - `opening`: runs an effect that may open an update in the outermost transaction
+ * - `due`: the open updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called
+ *   since
  */
 const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
   let openings = 0
