@@ -1,14 +1,15 @@
 import { Clock, Effect, Semaphore } from "effect"
 
 /**
- * True if background work that finished at `since` is still in its pause. A time in the future dates from before the clock was
- * corrected: the work would otherwise stop until the clock had caught up.
+ * Returns true while background work that finished at `since` has to pause. A time in the future was recorded before the clock
+ * was corrected; it is ignored, because the work would otherwise wait until the clock catches up.
  */
 export const isCoolingDown = (since: number | undefined, cooldown: number, at: number): boolean =>
   since !== undefined && since <= at && at < since + cooldown
 
 /**
- * Background work that pauses once it is over. A pass returns whether the work is over; while a pass runs, no other begins.
+ * Runs background work in passes, with a pause after each complete pass. A pass returns whether the work is complete. Passes
+ * never overlap.
  */
 export const makeCooldown = (cooldown: number) => {
   const passing = Semaphore.makeUnsafe(1)

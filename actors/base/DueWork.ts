@@ -13,7 +13,10 @@ interface DueRecord {
   readonly workspace_id: WorkspaceId
 }
 
-/** One kind of work: the records with a mark, and the step that clears a record's mark in its transaction. */
+/**
+ * One kind of work: the query for marked records, and the step that does the work for one record and clears its mark in the same
+ * transaction.
+ */
 interface DueKind<Row extends DueRecord> {
   readonly kind: StuckWorkKind
   readonly due: Effect.Effect<ReadonlyArray<Row>>
@@ -29,32 +32,32 @@ export const StuckWorkRow = table("stuck_work", {
 })
 export type StuckWork = RowOf<typeof StuckWorkRow.columns>
 
-/** The work that keeps failing in a Workspace, oldest first. */
+/** Work in a Workspace that keeps failing, oldest first. */
 export const stuckWork = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(
     StuckWorkRow.rows(sql)`SELECT * FROM stuck_work WHERE workspace_id = ${workspaceId} ORDER BY since, record_id`
   )
 
-/** Steps under way at the same time. The database has one writer, so that more would only wait. */
+/** Maximum number of concurrent steps. The database has one writer, so more of them would only wait. */
 const steps = 16
 const longestWait = 300_000
-/** A wake that was lost delays work by this at most. */
+/** If a wake-up is lost, the work is delayed by at most this long. */
 const rereadMillis = 30_000
 
-/** The time that a record waits after this many consecutive failures. */
+/** The delay after this many consecutive failures of a record. */
 const waitAfter = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * Work that has to be done later. The sender sets a mark in a row, in a transaction, and wakes the follower after the commit; the
- * follower takes one step, which does the work and clears the mark in one transaction. Therefore nothing is lost when the process
- * ends, and nothing is done twice.
+ * Work to be done after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
+ * follower takes one step, which does the work and clears the mark in one transaction. Therefore work is never lost in a crash
+ * and never done twice.
  *
- * A failing record backs off without affecting other records, up to five minutes; then it appears in the Workspace's attention
- * until a step succeeds.
+ * After a failure, a record is retried with increasing delays of up to five minutes, without affecting other records. A record
+ * that keeps failing is then listed under attention in its Workspace until a step succeeds.
  *
- * - `serve`: registers the records with marks of one kind of work, and its step
- * - `wake`: looks for marks now. Call it after the commit that set a mark
- * - `follow`: takes the steps of all kinds, until it is interrupted
+ * - `serve`: registers one kind of work, with its marked records and its step
+ * - `wake`: looks for marks now; call it after the commit that set a mark
+ * - `follow`: takes the steps of all kinds until it is interrupted
  */
 export class DueWork extends Context.Service<
   DueWork,
@@ -79,7 +82,7 @@ interface Due {
 
 interface Trouble {
   readonly failures: number
-  /** The time in milliseconds before which the record waits. */
+  /** The time in milliseconds until which the record waits. */
   readonly until: number
 }
 
@@ -89,7 +92,7 @@ const make = Effect.gen(function* () {
   const places = yield* Semaphore.make(steps)
   const kinds: Array<Effect.Effect<ReadonlyArray<Due>>> = []
   const troubles = new Map<string, Trouble>()
-  /** Records with a step under way; `true` if somebody has looked for their marks again since it began. */
+  /** Records whose step is in progress; `true` if their mark has been found again since it began. */
   const taken = new Map<string, boolean>()
 
   const wake = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
@@ -127,7 +130,7 @@ const make = Effect.gen(function* () {
       )
     )
 
-  /** Begins what is due, and returns how long nothing else is, in milliseconds. */
+  /** Starts the steps that are due. Returns the time in milliseconds until more work may be due. */
   const begin = Effect.gen(function* () {
     const all = (yield* Effect.forEach(kinds, (due) => due)).flat()
     const at = yield* Clock.currentTimeMillis
@@ -145,7 +148,7 @@ const make = Effect.gen(function* () {
   })
 
   const follow = Effect.gen(function* () {
-    // The work of an earlier process may have been stuck: a success ends that.
+    // Work that was stuck in an earlier process is stuck until a step succeeds.
     const known = yield* Effect.orDie(StuckWorkRow.rows(sql)`SELECT * FROM stuck_work`)
     for (const { kind, record_id } of known) troubles.set(`${kind} ${record_id}`, { failures: 1, until: 0 })
     return yield* begin.pipe(

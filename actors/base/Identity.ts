@@ -3,22 +3,24 @@ import { Clock, Context, DateTime, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** Length of an id, in bytes: 120 bits, written as 24 base32 characters. */
+/** Length of an id in bytes: 120 bits, written as 24 base32 characters. */
 export const idBytes = 15
 
-/** Number of random bytes that an id adds to the previous id. Ids have at least 80 (specification, ruling 1). */
+/**
+ * Number of random bytes by which an id exceeds the previous one. The specification requires at least 80 random bits (ruling 1).
+ */
 const stepBytes = 11
 
-/** The time in milliseconds after an id in which the next id continues from it. */
+/** Milliseconds within which the next id continues from the previous one. */
 const continuesFor = 100
 
 /**
- * Lists order records by their time in milliseconds, then by id. Ids created shortly after one another therefore ascend, so that
- * records created in the same millisecond keep their order. Each id is the previous id plus a random number, large enough that it
- * cannot be guessed. After a pause the next id is entirely random, so that ids do not reveal the number of other ids.
+ * Generates ids. Lists sort records by their time in milliseconds, then by id, so ids that are created shortly after one another
+ * ascend: each is the previous id plus a random number that cannot be guessed. After a pause the next id is entirely random,
+ * so that ids do not reveal how many exist.
  */
 interface IdOrderShape {
-  /** The bytes of the next id, from `idBytes` random ones. `at`: the current time in milliseconds. */
+  /** Returns the bytes of the next id. `random` contains `idBytes` random bytes; `at` is the current time in milliseconds. */
   readonly next: (random: Uint8Array, at: number) => Uint8Array
 }
 
@@ -29,8 +31,8 @@ export const makeIdOrder = (): IdOrderShape => {
     next: (random, at) => {
       const id = Uint8Array.from(random)
       if (Math.abs(at - previousAt) <= continuesFor) {
-        // The step is at least one. Once in billions of ids the sum wraps; two records of that millisecond are then listed in
-        // reverse.
+        // The step is at least one. Once in billions of ids the sum wraps around, and two records of the same millisecond are
+        // then listed in reverse.
         let carry = 1
         for (let index = idBytes - 1; index >= 0; index--) {
           const step = index >= idBytes - stepBytes ? (random[index] ?? 0) : 0
@@ -46,15 +48,15 @@ export const makeIdOrder = (): IdOrderShape => {
   }
 }
 
-/** The order of this process's ids: all services of a process share it. */
+/** The id order of this process, shared by all services. */
 export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/base/IdOrder", { defaultValue: makeIdOrder })
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** The same characters in alphabetical order, so that encoded values sort like their bytes. */
+/** The alphabet in ascending order, so that encoded values sort like their bytes. */
 const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
 
-/** Five bits per character, without padding; leftover bits that do not fill a character are dropped. */
+/** Encodes five bits per character without padding. Drops trailing bits that do not fill a character. */
 export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
   let text = ""
   let bits = 0
@@ -70,7 +72,7 @@ export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
   return text
 }
 
-/** The parts of a branded schema that turn a string into an id. */
+/** The parts of a branded schema that convert a string to an id. */
 export interface IdKind<A> {
   readonly make: (text: string) => A
 }
@@ -84,24 +86,24 @@ export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: st
 })
 
 /**
- * The id of a record created by a coordinator's step: always the same, so that a repeated step finds its own result instead of
- * creating another record.
+ * The id of a record that a coordinator's step creates. It is always the same, so a repeated step finds the existing record
+ * instead of creating another.
  */
 export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
   kind.make(
     `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
   )
 
-/** A string as an id of this kind. `null` if it cannot be one: a lookup then finds nothing. */
+/** Converts a string to an id, or returns `null` if it cannot be one, so that a lookup finds nothing. */
 export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
   Option.getOrNull(Schema.decodeOption(kind)(text))
 
-/** The current time in the format of records. */
+/** The current time in the format used by records. */
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)
 
 /**
- * The current time, but always later than `previous`. For records that keep the order in which they were created although their ids
- * have none, or the clock may be set back between them.
+ * The current time, but always later than `previous`. Use it for records that must keep their creation order even though their
+ * ids are unordered or the clock may be set back.
  */
 export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
   Effect.map(now, (at) =>

@@ -61,7 +61,7 @@ export type KillPointName =
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
- * Called at every kill point. Does nothing here; the crash suite starts its own server in which one of the points kills the
+ * Called at every kill point; does nothing by default. The crash suite starts a server in which one of the points kills the
  * process with SIGKILL.
  */
 export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/base/KillPoint", {

@@ -1,11 +1,11 @@
 import { Context, Effect, Scope, Tracer } from "effect"
 
-/** The context of building a layer, which does not apply to later work. */
+/** Services that exist only while a layer is being built, so later calls must not use them. */
 const ofBuilding: ReadonlyArray<string> = [Scope.Scope.key, Tracer.ParentSpan.key]
 
 type Provide<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E>
 
-/** Provides the services of the layer that is being built. The context of a call remains the caller's. */
+/** Provides the services of the layer that is being built. Everything else in the caller's context remains available. */
 const provideLayer = <R>() =>
   Effect.map(Effect.context<R>(), (layer): Provide<R> => {
     const kept = Array.from(layer.mapUnsafe).filter(([key]) => !ofBuilding.includes(key))
@@ -14,8 +14,8 @@ const provideLayer = <R>() =>
   })
 
 /**
- * The function with the services that it needs, which are inferred from it: those of the layer that is being built. The context of
- * a call remains the caller's: its transaction, its admission and its span.
+ * Binds a function to the services of the layer that is being built; which ones it needs is inferred. The caller's context still
+ * supplies its transaction, admission and span.
  */
 export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
   call: (...args: Args) => Effect.Effect<A, E, R>
@@ -27,7 +27,7 @@ export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
         provide(call(...args))
   )
 
-/** The members of a service, where effects and methods may need services. */
+/** The members of a service, whose effects and methods may require services. */
 type Members<Shape, Needs> = {
   readonly [Name in keyof Needs]: Name extends keyof Shape
     ? Shape[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
@@ -40,7 +40,7 @@ type Members<Shape, Needs> = {
 
 type Named<Shape> = { readonly [Name in keyof Shape]: unknown }
 
-/** The services that the effects and methods of a service need together. */
+/** All services that the effects and methods of a service require. */
 type AllNeeds<Shape, Needs extends Named<Shape>> = {
   readonly [Name in keyof Shape]: Shape[Name] extends
     | Effect.Effect<unknown, unknown>
@@ -52,13 +52,13 @@ type AllNeeds<Shape, Needs extends Named<Shape>> = {
 const isFunction = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
   typeof member === "function" && !Effect.isEffect(member)
 
-/** `Members` has made sure of what the effect needs. */
+/** `Members` guarantees that the effect needs only these services. */
 const isEffect = <R>(result: unknown): result is Effect.Effect<unknown, unknown, R> => Effect.isEffect(result)
 
 const isService = <Shape extends object>(members: object, service: object): service is Shape =>
   Object.keys(members).every((name) => name in service)
 
-/** `provided` for all effects and methods of a service. */
+/** Applies `provided` to every effect and method of a service. */
 export const providedService = <I, Shape extends object, Needs extends Named<Shape>>(
   _key: Context.Key<I, Shape>,
   members: Members<Shape, Needs>

@@ -2,8 +2,8 @@ import { Context, Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
 /**
- * Checks again that the caller may make the request. Every outermost transaction begins with it, because the request was admitted
- * long before: its body arrives, and its command waits for the record and for the database. Work without a request needs no
+ * Checks again that the caller may make the request. Every outermost transaction starts with it, because the request was
+ * authorised before its body arrived and its command waited for the record and the database. Work without a request needs no
  * check.
  */
 export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/base/Readmission", {
@@ -11,8 +11,8 @@ export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | und
 })
 
 /**
- * A defect, because it ends the whole request: code between the transaction and the request must not take it for the refusal of one
- * record and continue.
+ * A defect, because the whole request must end. Otherwise a loop over several records could treat it as the refusal of one of
+ * them and continue.
  */
 export class AdmissionLost {
   readonly refusal: ApiError
@@ -21,7 +21,7 @@ export class AdmissionLost {
   }
 }
 
-/** The effect, after the check of a request; without it outside of requests. */
+/** Runs the check of the current request, if any, and then the effect. */
 export const readmitted = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Readmission, (check) =>
     check === undefined

@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** Kinds of records that a restore may revive although they ended after the backup was written. */
+/** Kinds of records that a restore may bring back although they ended after the backup was written. */
 export const ReviewKind = Schema.Literals([
   "membership",
   "connection",
@@ -13,38 +13,40 @@ export const ReviewKind = Schema.Literals([
 ])
 export type ReviewKind = typeof ReviewKind.Type
 
-/** A record that has no effect until an operator confirms it. */
+/** A record without effect until an operator confirms it. */
 export const ReviewItem = Schema.Struct({
-  /** The record's own id. */
+  /** The id of the record. */
   id: Schema.String,
   kind: ReviewKind,
-  /** The Workspace that owns it; `null` for the operator's records. */
+  /** The Workspace that owns the record; `null` for records of the operator. */
   workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
   workspace: Schema.NullOr(Schema.String),
-  /** Its name or subject, for display to people. */
+  /** The record's name or subject, for people. */
   description: Schema.String,
   previousStatus: Schema.String,
-  /** ISO 8601: the time of the record's last change, according to the backup. */
+  /** The time of the record's last change before the backup (ISO 8601). */
   changedAt: Timestamp
 })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** A record whose authority is suspended, and the status that a confirmation restores. */
+/** A record that is suspended, and the status that a confirmation restores. */
 export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Schema.String })
 export type HeldRecord = typeof HeldRecord.Type
 
 /**
- * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a
- * status of the record itself, so every read of authority refuses it without a special rule for restores. Agents are revoked
- * instead, and a pool's permissions are removed until it is confirmed.
+ * Reviews the restored records of one kind; implemented by the actor that owns them. Every method works in the caller's
+ * transaction.
+ *
+ * `unconfirmed` is a status of the record itself, so every authority check refuses it without a special rule for restores. Agents
+ * are revoked instead, and permissions for pools are removed until they are confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
-  /** Marks every record that is or may become effective as `unconfirmed`. */
+  /** Marks every record that has or may gain an effect as `unconfirmed`. */
   readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
   readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>
-  /** Ends the record exactly as its ordinary removal would. */
+  /** Ends the record in the same way as its ordinary removal. */
   readonly remove: (id: string) => Effect.Effect<void, never, R>
 }

@@ -57,5 +57,5 @@ const services = Layer.mergeAll(
 
 const schedules = Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer)
 
-/** The commands of people, schedules and webhooks, and what they read. */
+/** Layers of the commands that people, schedules and webhooks send, and of their reads. */
 export const commands = Layer.mergeAll(services, schedules).pipe(Layer.provideMerge(actors))

@@ -41,10 +41,11 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Writes an entry in the caller's transaction: it exists if and only if the change does. */
+    /** Appends an entry in the caller's transaction, so that it is stored if and only if the change is. */
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
     /**
-     * True if a Capsule has had an event with this value in its data since a given time; current within the caller's transaction.
+     * Returns true if an event of the Capsule since a given time has this value in its data. Includes events of the caller's
+     * transaction.
      */
     readonly names: (event: {
       readonly capsuleId: CapsuleId
@@ -52,7 +53,7 @@ export class Audit extends Context.Service<
       readonly since: Timestamp
       readonly value: string
     }) => Effect.Effect<boolean>
-    /** The history of a Workspace, newest first. Fails with `invalid_request` for a cursor from another list. */
+    /** The history of a Workspace, newest first. Fails with `invalid_request` for a cursor of another list. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,

@@ -9,12 +9,12 @@ import { appendAudit } from "./AuditEntry.ts"
 import type { AuditKey } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** The number of events per transaction; the first startup on a long history takes many transactions. */
+/** Events per transaction. On a long history, the first startup needs many transactions. */
 const eventsAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Assigns positions to a batch of events from earlier releases; returns how many. */
+/** Assigns positions to a batch of events from earlier releases. Returns the size of the batch. */
 const adoptSome = Effect.fn("AuditBeginning.adoptSome")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const events = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE position IS NULL
@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the work, and adds an event if an earlier release had written any. */
+/** Completes the migration, and appends an event if there were events from an earlier release. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -59,9 +59,9 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database without chains, and links the events from earlier releases in chronological order: they prove
- * the database's contents at this moment. Continues after a crash. After that, an event without a position never receives one,
- * and the check reports it.
+ * Starts the chains of a database that has none, and links the events of earlier releases in chronological order. Those links
+ * prove only what the database contains now. Resumes after a crash. Afterwards, an event without a position never gets one, and
+ * the verification reports it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

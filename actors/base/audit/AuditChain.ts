@@ -6,7 +6,7 @@ import { type AuditKey, chainText, type LinkedEvent, linkText } from "./AuditLin
 
 type Chain = Omit<AuditChainRow, "seal">
 
-/** Selects the events of a chain, in a `WHERE`. */
+/** A `WHERE` condition for the events of a chain. */
 export const eventsOf = (sql: SqlClient.SqlClient, scope: AuditScope) =>
   scope === installationScope ? sql`workspace_id IS NULL` : sql`workspace_id = ${scope}`
 
@@ -15,7 +15,7 @@ export const readChain = (scope: AuditScope) =>
     Effect.map(AuditChainRow.rows(sql)`SELECT * FROM audit_chains WHERE scope = ${scope}`, ([chain]) => chain)
   )
 
-/** Stores the head of a chain. */
+/** Writes the head of a chain. */
 export const writeChain = (key: AuditKey, chain: Chain) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.flatMap(key.seal(chainText(chain)), (seal) => {
@@ -34,15 +34,15 @@ export const countChains = Effect.gen(function* () {
   return row?.count ?? 0
 })
 
-/** True if the row of a chain is unchanged since it was written. */
+/** Returns true if the row of a chain has not been modified since it was written. */
 export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boolean> =>
   Effect.map(key.seal(chainText(chain)), (seal) => seal === chain.seal)
 
 const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
- * Starts the chain of a Workspace, or of the installation. Events whose chain's row is missing are not changed: the following
- * events do not fit, which reveals the missing row.
+ * Starts the chain of a Workspace or of the installation. If the row of an existing chain is missing, its events are not changed:
+ * new events then do not fit, which reveals the missing row.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient
@@ -64,7 +64,7 @@ export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: Aud
   return chain
 })
 
-/** The next link of a chain: its position and its digest. The caller writes both with the event, and then updates the chain. */
+/** The position and digest of the next link. The caller writes both with the event, and then updates the chain. */
 export const nextLink = (key: AuditKey, chain: Chain, event: LinkedEvent) => {
   const position = chain.position + 1
   return Effect.map(key.link(linkText(chain.scope, position, chain.mac, event)), (mac) => ({ position, mac }))

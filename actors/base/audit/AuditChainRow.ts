@@ -4,10 +4,10 @@ import { type RowOf, rowShape, table } from "../database/Table.ts"
 import { SqlClient } from "effect/sql"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** The chain of the events that belong to no Workspace. */
+/** The chain for events that belong to no Workspace. */
 export const installationScope = ""
 
-/** The events that a chain links: those of a Workspace, or those of the installation and its accounts. */
+/** The scope of a chain: a Workspace, or the installation with its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
@@ -19,7 +19,7 @@ export const AuditChainRow = table("audit_chains", {
   pruned_position: Schema.Int,
   pruned_mac: Schema.String,
   /**
-   * In the row of the installation: how many Workspaces have a chain; `null` until the events from earlier releases have
+   * In the installation's row: the number of Workspaces with a chain, or `null` until the events of earlier releases have
    * positions.
    */
   chains: Schema.NullOr(Schema.Int),
@@ -34,8 +34,8 @@ export const workspaceOf = (scope: AuditScope): WorkspaceId | null => (scope ===
 const EventTime = rowShape({ created_at: Timestamp })
 
 /**
- * The recorded time of the newest event in the installation's chain. The newest event is determined by its position, because its
- * time may come from a wrong clock.
+ * The recorded time of the newest event in the installation's chain. The newest event is the one with the highest position,
+ * because its time may come from a wrong clock.
  */
 export const newestEventTime = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

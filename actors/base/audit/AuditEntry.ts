@@ -9,11 +9,11 @@ import { type AuditScope, installationScope } from "./AuditChainRow.ts"
 import type { AuditKey, LinkedEvent } from "./AuditLink.ts"
 import { AuditDataJson, AuditRow } from "./AuditRow.ts"
 
-/** Names, ids and numbers that explain an action; never a value of a variable, output, credential or token. */
+/** Names, ids and numbers that explain an action. Never contains the value of a variable, Output, credential or token. */
 export type AuditData = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
 
 export interface AuditEntry {
-  /** `null` for the installation or an account. */
+  /** `null` for events of the installation or of an account. */
   readonly workspaceId: WorkspaceId | null
   readonly actor: AuditActor
   /** Dotted, e.g. `run.approve`. */
@@ -59,8 +59,8 @@ const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEnt
 }, Effect.orDie)
 
 /**
- * Writes an entry at the end of its chain, in the caller's transaction or in its own transaction. Two entries in one transaction
- * are written sequentially, so no position is used twice.
+ * Appends an entry to its chain, in the caller's transaction or in a new one. Entries in the same transaction are written
+ * sequentially, so each gets its own position.
  */
 export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   Effect.contextWith((context: Context.Context<SqlClient.SqlClient>) => {
@@ -69,7 +69,9 @@ export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
     return isWithin ? appendLinked(key, entry) : transaction(sql)(appendLinked(key, entry))
   })
 
-/** Writes an entry without a position. Only for a database whose chains have not begun, or whose key is not available. */
+/**
+ * Writes an entry without a position. Use it only if the chains of the database have not started, or their key is not available.
+ */
 export const appendUnlinked = Effect.fn("Audit.appendUnlinked")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO audit_events ${AuditRow.values(sql, yield* eventOf(entry))}`

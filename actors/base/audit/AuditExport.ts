@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Number of positions covered by one statement, however few the filter keeps. */
+/** Positions read by one statement, even if the filter matches few of them. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -22,16 +22,15 @@ const lineOf = (row: AuditRow): string =>
     mac: row.mac ?? ""
   })}\n`
 
-/** The first lines of an export, and the rest, if any. */
+/** The first lines of an export, and a stream of the remaining ones. */
 interface BegunExport {
   readonly lines: ReadonlyArray<string>
   readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>
 }
 
 /**
- * A chain as JSON lines, oldest first, from after the position `after` to the current end of the chain. Positions never change,
- * so an export can be resumed after its last line. Keeps one page in memory at a time; a short export is complete after the first
- * page.
+ * Exports a chain as JSON lines, oldest first, from the position after `after` to the current end. Positions never change, so an
+ * export can resume after its last line. Keeps one page in memory; a short export is complete after the first page.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -56,7 +55,7 @@ export const beginExport = Effect.fn("Audit.beginExport")(function* (
   return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
 })
 
-/** The entire export as one stream. */
+/** The whole export as one stream. */
 export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
   Stream.unwrap(
     Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>
@@ -67,7 +66,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Every chain in turn: the installation's first, then those of the Workspaces ordered by id. */
+/** Exports all chains: first the installation's, then those of the Workspaces in order of their ids. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

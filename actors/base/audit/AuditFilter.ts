@@ -1,19 +1,19 @@
 import type { SqlClient } from "effect/sql"
 
-/** The events that a caller requests. */
+/** Filters for a list of events. */
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly capsuleId?: string | undefined
-  /** The subject of a person. */
+  /** The subject who acted. */
   readonly actor?: string | undefined
   readonly runId?: string | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive: the next `since` continues from here without gaps or repeats. */
+  /** ISO 8601, exclusive. Using it as the next `since` continues without gaps or repeats. */
   readonly until?: string | undefined
 }
 
-/** The conditions of a filter, for use in a `WHERE`. */
+/** The conditions of a filter, for a `WHERE` clause. */
 export const matching = (sql: SqlClient.SqlClient, filter: AuditFilter) => [
   ...(filter.action === undefined ? [] : [sql`action = ${filter.action}`]),
   ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),

@@ -6,13 +6,15 @@ import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"
 
 /**
- * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest
- * that covers the event and the link before it. The key comes from the vault, so a row does not fit if somebody with access only
- * to the database has changed, removed, moved or added it. The row of a chain is also sealed: the chain's end cannot be cut off
- * undetected, except by reverting both to an older copy, which only a head stored elsewhere reveals.
+ * Computes the keyed digests of the chains.
+ *
+ * Every event has a position in its chain, and a digest of the event and the previous link. The key comes from the vault, so
+ * somebody who can only access the database cannot change, remove, move or add a row without detection. The row of the chain is
+ * sealed too, which prevents cutting off the end of the chain. Reverting the whole database to an older copy is detected only by
+ * comparison with a head stored elsewhere.
  */
 export interface AuditKey {
-  /** Identifies the key. Rotating the master key does not change it. */
+  /** Id of the key. Rotating the master key does not change it. */
   readonly id: string
   readonly link: (text: string) => Effect.Effect<string>
   readonly seal: (text: string) => Effect.Effect<string>
@@ -21,7 +23,7 @@ export interface AuditKey {
 const linkPurpose = "audit.link"
 const sealPurpose = "audit.chain"
 
-/** The key for the chains of this database. */
+/** The audit key of this database. */
 export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/actors/base/audit/AuditKeys") {
   static readonly layer = Layer.effect(
     AuditKeys,
@@ -36,7 +38,7 @@ export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/actor
   )
 }
 
-/** Reads the key when the vault is not open. Fails with `VaultOpenFailed` if these master keys do not belong to the database. */
+/** Reads the key while the vault is not open. Fails with `VaultOpenFailed` if the master keys do not belong to this database. */
 export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
   const digests = yield* openDigests(keyring)
   const link = yield* digests.digestFor(linkPurpose)
@@ -48,10 +50,10 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
   } satisfies AuditKey
 })
 
-/** The content of an event that is covered by its link: all of it. */
+/** The content of an event that its link covers, which is everything. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
-/** The input of an event's digest. Part of the format: never change it. */
+/** The text from which an event's digest is computed. It is part of the stored format, so never change it. */
 export const linkText = (scope: AuditScope, position: number, previous: string, event: LinkedEvent): string =>
   JSON.stringify([
     "svc/audit/link/v1",
@@ -72,7 +74,7 @@ export const linkText = (scope: AuditScope, position: number, previous: string, 
     event.created_at
   ])
 
-/** The input for the seal of a chain's row. */
+/** The text from which the seal of a chain's row is computed. */
 export const chainText = (chain: Omit<AuditChainRow, "seal">): string =>
   JSON.stringify([
     "svc/audit/chain/v1",

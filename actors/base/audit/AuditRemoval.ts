@@ -13,39 +13,39 @@ import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** The operator's retention of audit events; `undefined` means forever. */
+/** How long the operator keeps audit events; `undefined` means forever. */
 export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
   defaultValue: () => undefined
 })
 
-/** Deleted pages are overwritten, so removing more in one transaction would delay writers. */
+/** Maximum number of events removed per transaction. SQLite overwrites deleted pages, so more would delay writers. */
 const eventsAtOnce = 200
-/** Lets writers go first between two steps. */
+/** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Number of steps per cleanup turn; the cleanup has other work to do. */
+/** Steps per cleanup turn. The cleanup has other jobs too. */
 const stepsOfTurn = 50
 /** A chain with nothing to remove is checked again after this time. */
 const cooldown = Duration.toMillis("1 hour")
 
-/** Audit events of one chain that are past their retention period. */
+/** The events of one chain whose retention period is over. */
 export interface RemovableEvents {
   readonly workspaceId: WorkspaceId | null
   readonly events: number
 }
 
 /**
- * Removes audit events from the beginning of their chains, if the operator has configured a retention. The row of the chain keeps
- * the position and the digest of the last removed event, from which the check continues. A step is one short transaction with its
- * own audit event, so a process may die between any two steps.
+ * Removes the oldest audit events of each chain, if the operator has configured a retention period. The row of the chain keeps
+ * the position and digest of the last removed event, where verification starts. Each step is a short transaction with its own
+ * audit event, so a crash between steps is harmless.
  */
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
   {
-    /** The events that a removal would remove now, by chain. */
+    /** The events that `removeAll` would remove now, per chain. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes all removable events, and returns them by chain. */
+    /** Removes all removable events and returns them, per chain. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes some of it, for the background cleanup. */
+    /** Removes a limited number of events. Called by the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/base/audit/AuditRemoval") {
@@ -64,8 +64,8 @@ export class AuditRemoval extends Context.Service<
       )
 
       /**
-       * The oldest events of a chain after a position, up to the first that is not old enough, because only the beginning of a
-       * chain is removed.
+       * The oldest events of a chain after a position, up to the first that must be kept. Only the beginning of a chain can be
+       * removed.
        */
       const oldest = Effect.fnUntraced(function* (
         from: SqlClient.SqlClient,
@@ -84,7 +84,7 @@ export class AuditRemoval extends Context.Service<
         return young === -1 ? rows : rows.slice(0, young)
       })
 
-      /** One step; returns the number of removed events. */
+      /** Removes one batch and returns its size. */
       const removeStep = Effect.fn("AuditRemoval.step")(
         function* (scope: AuditScope, until: string) {
           const chain = yield* readChain(scope)
@@ -126,14 +126,15 @@ export class AuditRemoval extends Context.Service<
         return found
       }).pipe(Effect.orDie, Effect.withSpan("AuditRemoval.survey"))
 
-      /** Goes through the chains in at most `steps` steps; `isOver` is true if nothing is left to remove. */
+      /** Processes the chains in at most `steps` steps. `isOver` is true if nothing is left to remove. */
       const remove = Effect.fnUntraced(function* (steps: number) {
         const until = yield* before
         const removed: Array<RemovableEvents> = []
         if (until === undefined) return { removed, isOver: true }
         let left = steps
         for (const { pruned_position, scope } of yield* chains) {
-          // Most chains have nothing to remove, and a transaction would cost everybody a commit.
+          // Checks without a transaction first: most chains have nothing to remove, and an empty commit would still delay
+          // writers.
           if ((yield* Effect.orDie(oldest(read, scope, pruned_position, until))).length === 0) continue
           let events = 0
           for (let gone = eventsAtOnce; gone === eventsAtOnce && left > 0; left--) {

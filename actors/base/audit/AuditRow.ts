@@ -7,7 +7,7 @@ import { type RowOf, table } from "../database/Table.ts"
 
 export const AuditDataJson = jsonText(AuditEvent.fields.data)
 
-/** The audit trail. */
+/** Audit events. */
 export const AuditRow = table("audit_events", {
   id: AuditEventId,
   workspace_id: Schema.NullOr(WorkspaceId),
@@ -22,14 +22,14 @@ export const AuditRow = table("audit_events", {
   data: AuditDataJson,
   request_id: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** Position in the chain of its Workspace, or of the installation; `null` until it has one. */
+  /** Position in the chain of its Workspace or of the installation; `null` until one is assigned. */
   position: Schema.NullOr(Schema.Int),
-  /** Digest of the event and of the link before it. */
+  /** Keyed digest of the event and the previous link. */
   mac: Schema.NullOr(Schema.String)
 })
 export type AuditRow = RowOf<typeof AuditRow.columns>
 
-/** The columns that a record shows, in addition to the Workspace and the data. */
+/** The columns that the public record shows, without the Workspace and the data. */
 export const recordFields = (row: Omit<AuditRow, "workspace_id" | "capsule_id" | "data" | "position" | "mac">) => ({
   id: row.id,
   actor: {

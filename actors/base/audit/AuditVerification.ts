@@ -10,7 +10,7 @@ import { AuditRow } from "./AuditRow.ts"
 
 const eventsAtOnce = 1000
 
-/** Something that does not match. `position` is the first position in its chain where this occurs. */
+/** A mismatch in a chain. `position` is the first position affected. */
 export interface AuditFault {
   readonly workspaceId: WorkspaceId | null
   readonly position?: number
@@ -22,7 +22,7 @@ export interface VerifiedChain {
   readonly workspaceId: WorkspaceId | null
   /** Position of the newest event. */
   readonly position: number
-  /** Position of the newest event removed by retention; 0 for none. */
+  /** Position of the newest event that retention removed; 0 if none was removed. */
   readonly prunedPosition: number
 }
 
@@ -34,13 +34,13 @@ export interface AuditVerdict {
 const faultOf = (scope: AuditScope, message: string, at: { position?: number; eventId?: AuditEventId } = {}) =>
   ({ workspaceId: workspaceOf(scope), ...at, message }) satisfies AuditFault
 
-/** A change to a chain's row that was not made by a server. */
+/** Reported when the row of a chain was changed, but not by svc. */
 const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
 /**
- * Walks a chain to its end, starting at its beginning or where retention stopped. Events written in the meantime are included,
- * and those that retention removes in the meantime are not reported as missing.
+ * Verifies a chain from its beginning, or from the last event that retention removed. Includes events written in the meantime,
+ * and does not report events that retention removes in the meantime.
  */
 const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKey, first: AuditChainRow) {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKe
 const Scope = rowShape({ workspace_id: AuditRow.columns.workspace_id })
 const Unplaced = rowShape({ count: Schema.Int, first: Schema.NullOr(AuditRow.columns.id) })
 
-/** Events outside the chains, and chains that have been removed. */
+/** Reports events outside any chain, and chains that have been removed. */
 const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
   key: AuditKey,
   scopes: ReadonlyArray<AuditScope>,
@@ -117,10 +117,7 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/**
- * The proof that an exported head gives about this database. If retention has since removed a head's event, the head proves
- * nothing.
- */
+/** Compares an exported head with this database. If retention has removed the head's event since, nothing can be proven. */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []
@@ -142,7 +139,7 @@ const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHea
   return faults
 })
 
-/** A head from another installation: it proves nothing here. */
+/** Reported for a head from another installation, which proves nothing here. */
 const foreignHead = (key: AuditKey, installationId: string | undefined, head: AuditHead): AuditFault | undefined => {
   if (head.installationId !== undefined && installationId !== undefined && head.installationId !== installationId) {
     return faultOf(
@@ -159,8 +156,8 @@ const foreignHead = (key: AuditKey, installationId: string | undefined, head: Au
 }
 
 /**
- * Checks every chain of the database, and the database against a previously exported head. Reads only, in pages, and can run
- * alongside a server.
+ * Verifies every chain of the database, and compares the database with an exported head. Reads in pages and writes nothing, so it
+ * can run next to a server.
  */
 export const verifyAudit = Effect.fn("verifyAudit")(function* (
   key: AuditKey,
@@ -168,7 +165,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // The events are read first, so that a chain started by a server in the meantime is already among the chains.
+    // Events are read before chains, so that a chain that a server starts in the meantime is included.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

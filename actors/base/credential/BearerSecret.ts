@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** The kinds of bearer secret, each with its own prefix, so that leak scanners and people can tell them apart. */
+/** The kinds of bearer secrets. Each has its own prefix, so that secret scanners and people can distinguish them. */
 export const bearerPrefixes = {
   personalToken: "svcp_",
   oauthAccess: "svca_",
@@ -23,7 +23,7 @@ export type BearerKind = keyof typeof bearerPrefixes
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 30
 const checksumLength = 6
-// The largest multiple of 62 that fits in a byte: higher bytes would bias some characters.
+// The largest multiple of 62 that fits in a byte. Using higher bytes would bias the characters.
 const fairBytes = 248
 
 const secretPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
@@ -49,18 +49,18 @@ const randomText = Effect.fnUntraced(function* (length: number) {
   return text
 })
 
-/** A new secret: prefix, 30 random base62 characters (178 bits), and a checksum of both. */
+/** Creates a secret: the prefix, 30 random base62 characters (178 bits), and a checksum of both. */
 export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   const body = `${bearerPrefixes[kind]}${yield* randomText(randomLength)}`
   return Redacted.make(body + checksum(body))
 })
 
-/** True if the string has the form of such a secret, checksum included. The form does not prove its validity. */
+/** Returns true if the string has the form of such a secret, including the checksum. A well-formed secret need not be valid. */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** The stored form of the secret. Unsalted: 178 random bits cannot be guessed, and lookups need it. */
+/** The stored form of a secret. It has no salt, because lookups need a fixed value, and 178 random bits cannot be guessed. */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

@@ -1,15 +1,17 @@
 import { Context } from "effect"
 
 /**
- * Reports writes by this process. Listeners are called synchronously and must only record the fact; readers then read the data
- * normally.
+ * Notifies listeners of writes by this process. Listeners are called synchronously, so they must only record the fact and read
+ * the data later.
  */
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Registers a listener for every commit; call the result to remove it. */
+    /** Registers a listener for every commit. Returns a function that removes it. */
     readonly listen: (listener: () => void) => () => void
-    /** Likewise, for every statement of the writing connection, before it is executed. */
+    /**
+     * Registers a listener that is called before every statement of the writing connection. Returns a function that removes it.
+     */
     readonly beforeWrites: (listener: () => void) => () => void
   }
 >()("svc/actors/base/database/Commits") {}
@@ -30,7 +32,7 @@ const listeners = () => {
   }
 }
 
-/** The service, and what the writing connection calls. */
+/** Creates the service, and the callbacks for the writing connection. */
 export const commitListeners = () => {
   const afterCommits = listeners()
   const beforeWrites = listeners()

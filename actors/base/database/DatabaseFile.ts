@@ -6,29 +6,27 @@ export interface FilePages {
   readonly empty: number
 }
 
-/** Operations on the file of the embedded database: backup, checkpoint, space, integrity. */
+/** File operations of the embedded database: backup, checkpoint, free space and integrity. */
 export class DatabaseFile extends Context.Service<
   DatabaseFile,
   {
-    /** Copies the live database to a new file, consistently and without stopping writers. */
+    /** Copies the live database to a new file. The copy is consistent and does not block writers. */
     readonly backup: (file: string) => Effect.Effect<void, SqlError>
     /**
-     * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk. `false` if a
-     * reader prevented this: the next checkpoint then removes the values.
+     * Writes the write-ahead log back into the database and truncates it, so that deleted private values are no longer on disk.
+     * Returns `false` if a reader prevents this; the next checkpoint then removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** Number of pages of the file, and number of empty pages. */
+    /** Total and empty pages of the file. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /**
-     * Returns at most this many empty pages to the file system. Has no effect on a file that has never been through `rebuild`.
-     */
+    /** Returns up to this many empty pages to the file system. Has no effect before the first `rebuild` of the file. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
-     * Rewrites the file without empty pages, after which `release` works. Temporarily needs as much free space as the file
-     * occupies.
+     * Rewrites the file without empty pages, which also enables `release`. Temporarily needs as much free space as the file's
+     * size.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
-    /** Problems found in the file, one per line; empty when it is sound. */
+    /** Problems found in the file, one per line. Empty if there are none. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }
 >()("svc/actors/base/database/DatabaseFile") {}

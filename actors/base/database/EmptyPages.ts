@@ -1,24 +1,24 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Number of pages released in one transaction: moving more would delay writers. */
+/** Pages released per transaction. More would delay writers. */
 const pagesAtOnce = 64
-/** The share of the file that may remain empty for the next writes. */
+/** Fraction of the file that may remain empty, for later writes. */
 const slackShare = 0.1
-/** Shrinking a file of a few MiB is not worth the work. */
+/** A smaller gain (a few MiB) is not worth the work. */
 const slackPages = 1024
-/** Lets writers go first between two steps. */
+/** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Number of steps per cleanup turn: some 25 MiB a minute. */
+/** Steps per cleanup turn: about 25 MiB per minute. */
 const stepsOfTurn = 100
 
-/** Number of empty pages to release in the next step. */
+/** The number of empty pages to release in the next step. */
 export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 
 /**
- * Shrinks the file after a lot of data has been deleted. Stops early if nothing is released, as happens with a file that has
- * never been converted.
+ * Shrinks the file after large deletions. Stops early if nothing is released, for example because the file has never been
+ * rebuilt.
  */
 export const releaseEmptyPages = Effect.gen(function* () {
   const file = yield* DatabaseFile

@@ -1,11 +1,11 @@
 import { Option, Predicate, Record, Result, Schema, SchemaAST } from "effect"
 
-/** A value without the members that its schema does not name; `refused` if it does not fit the schema. */
+/** Returns a value without members that are not in its schema, or `refused` if it does not match the schema. */
 type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
-/** The order of an object's members: any, or that of its schema, as the parser writes them. */
+/** The order of an object's members: any order, or the order of the schema, as the parser writes them. */
 type Order = "any" | "schema"
 
 const whereIt =
@@ -36,8 +36,7 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Rows hold text and numbers, and everything else in them has been parsed from JSON: the only thing left to refuse is a missing
-// value.
+// Rows contain text and numbers, and everything else was parsed from JSON, so only a missing value can be invalid.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects, order: Order) => {
@@ -172,10 +171,10 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** True if the schema's `storedRecord` produced this exact value, so that it has no other members. */
+/** Returns true if the `storedRecord` of this schema produced this exact value, which then has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
-/** True if values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
+/** Returns true if values of the schema are stored unchanged, so that `storedRecord` needs no parser. */
 export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
 
 /**
@@ -186,7 +185,7 @@ export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast
  * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
-  // Built on first use, because there are many schemas, and a startup uses few of them.
+  // Built on first use: there are many schemas, and a startup uses few of them.
   let take: Take | undefined
   const parse = Schema.decodeUnknownSync(schema)
   const fits = (taken: unknown): taken is A => taken !== refused
@@ -212,8 +211,7 @@ export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) =>
 }
 
 /**
- * Encodes what this service stores as JSON text, in the order of the schema: the counterpart of `storedJson`, which writes what the
- * parser would.
+ * Encodes data as JSON text, with members in the order of the schema, exactly like the parser. The counterpart of `storedJson`.
  */
 export const storedText = <A, I>(schema: Schema.Codec<A, I>): ((value: A) => string) => {
   let take: Take | undefined
@@ -225,10 +223,10 @@ export const storedText = <A, I>(schema: Schema.Codec<A, I>): ((value: A) => str
   }
 }
 
-/** A text column that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
+/** A text column that contains JSON. Rows keep the text; use `read` and `write` to convert it. */
 export interface JsonText<A> extends Schema.Codec<string> {
   readonly read: (text: string) => A
-  /** The raw content, for a record that is decoded as a whole. */
+  /** Parses the text without a schema, for a record that is decoded as a whole. */
   readonly parse: (text: string) => unknown
   readonly write: (value: A) => string
 }

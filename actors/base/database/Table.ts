@@ -3,19 +3,21 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Subject } from "../../../schema/records/Ids.ts"
 
-/** A column's values: text, a whole number, bytes, or nothing. JSON is text with a codec, see `JsonText.ts`. */
+/** The value of a column: text, integer, bytes or null. JSON is stored as text, see `JsonText`. */
 export type Stored = string | number | Uint8Array | null
 
-/** Columns by name. Values are stored unchanged: none of the schemas transforms them. */
+/** Columns by name. Their schemas must not transform values. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 
-/** A row with these columns. */
+/** A row with the given columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
-/** Checks every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it. */
+/**
+ * Checks every row against its columns. Checking takes twice as long as reading the row from SQLite, so only tests turn it on.
+ */
 export const RowChecks = Context.Reference<boolean>("svc/actors/base/database/RowChecks", { defaultValue: () => false })
 
-/** A row does not fit its columns: the statement and the model differ. Contains the columns, never their values. */
+/** A row does not match its columns, so the statement and the model differ. Lists the columns, never their values. */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
 
 const mismatches = (columns: Columns, row: object) => [
@@ -36,7 +38,7 @@ const checked = (columns: Columns, rows: ReadonlyArray<object>) => {
   return Effect.void
 }
 
-/** A statement as a template, as passed to `sql`. */
+/** A tagged template for a statement, as for `sql`. */
 type Template<A> = (
   text: TemplateStringsArray,
   ...values: ReadonlyArray<unknown>
@@ -53,10 +55,10 @@ const reader =
     )
   }
 
-/** Rows from a join or an aggregate, which belong to no single table. Declared next to the query. */
+/** The shape of rows from a join or an aggregate. Declare it next to the query. */
 export interface RowShape<C extends Columns> {
   readonly columns: C
-  /** Reads rows: the statement must return exactly these columns. */
+  /** Reads rows. The statement must return exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
   /** Like `rows`, with a statement that is not cached. */
   readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
@@ -75,28 +77,31 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// A string without a different brand; the property common to all strings lets any string fit.
+// A string without another brand. Sharing a property with all strings lets plain strings match.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
 }
 
-/** The values that may be written to a column: an id of its kind. A subject may also be the string from its session or token. */
+/**
+ * A value that may be written to a column. Ids must have the right brand. A subject may also be the plain string from a session
+ * or token.
+ */
 type Written<A> = A extends Subject ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
   [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never
 }[keyof C]
 
-/** The columns of a new row; nullable columns and columns with a default may be omitted. */
+/** The values of a new row. Nullable columns and columns with a default can be omitted. */
 export type NewRow<C extends Columns, Default extends keyof C> = {
   readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
 } & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }
 
-/** Some of a row's columns, to be written. */
+/** New values for some columns of a row. */
 export type Changes<C extends Columns> = { readonly [Name in keyof C]?: Written<C[Name]["Type"]> }
 
-/** The columns of a new row of this table. */
+/** The values of a new row of this table. */
 export type NewRowOf<T> = T extends {
   readonly columns: infer C extends Columns
   readonly defaults: ReadonlyArray<infer Default>
@@ -104,13 +109,13 @@ export type NewRowOf<T> = T extends {
   ? NewRow<C, Default & keyof C>
   : never
 
-/** Some columns of a row of this table, to be written. */
+/** New values for some columns of this table. */
 export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
 
-/** Refuses columns that the table does not have, including spread ones. */
+/** Rejects columns that the table does not have, even in spread objects. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
-/** A table, or some columns of one. */
+/** A table, or a selection of its columns. */
 export interface TablePart<Name extends string, C extends Columns> {
   readonly name: Name
   readonly columns: C
@@ -119,23 +124,23 @@ export interface TablePart<Name extends string, C extends Columns> {
 }
 
 export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends TablePart<Name, C> {
-  /** Columns that the database fills in when an insert leaves them out. */
+  /** Columns with a default value in the database. */
   readonly defaults: ReadonlyArray<Default>
   /** Reads some columns of the table. */
   readonly some: <Names extends ReadonlyArray<keyof C & string>>(
     sql: SqlClient.SqlClient,
     ...names: Names
   ) => Template<Pick<RowOf<C>, Names[number]>>
-  /** Only these columns, for a list that shows no others. */
+  /** Selects columns, for a list that shows nothing else. */
   readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
-  /** All columns except these, for a list that shows no sealed or large columns. */
+  /** Selects all columns except these, for a list without sealed or large columns. */
   readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
-  /** The columns and values of an insert, to follow `INSERT INTO <table>`. */
+  /** The columns and values of an insert, for use after `INSERT INTO <table>`. */
   readonly values: <Row extends NewRow<C, Default>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>
   ) => Statement.RecordInsertHelper
-  /** The assignments of an update, to follow `UPDATE <table> SET`. */
+  /** The assignments of an update, for use after `UPDATE <table> SET`. */
   readonly changes: <Row extends Changes<C>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>

@@ -6,9 +6,9 @@ import { readmitted } from "../Readmission.ts"
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Runs `effect` in one transaction: committed on success, rolled back on any failure. Faults of the database itself are
- * defects, since no caller could fix them. Within a request, the outermost transaction begins by checking again whether the caller
- * may still do this (`Readmission`).
+ * Runs `effect` in one transaction, which is committed on success and rolled back on any failure. Errors of the database itself
+ * become defects, because callers cannot fix them. In a request, the outermost transaction starts by checking the caller's
+ * permission again (`Readmission`).
  */
 export const transaction =
   (sql: SqlClient.SqlClient) =>
@@ -21,7 +21,7 @@ export const transaction =
       (error) => (isOwnFailure(error) ? Effect.fail(error) : Effect.die(error))
     )
 
-/** `transaction` in the database of the context. */
+/** Like `transaction`, with the database from the context. */
 export const transacted = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E | SqlError, SqlError>, R | SqlClient.SqlClient> =>

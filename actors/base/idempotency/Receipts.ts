@@ -9,7 +9,7 @@ import { Vault } from "../vault/Vault.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** The result of a request with an Idempotency-Key. */
+/** Stored results of requests with an Idempotency-Key. */
 export const ReceiptRow = table("idempotency_receipts", {
   scope: Schema.String,
   actor: Schema.String,
@@ -22,16 +22,16 @@ export const ReceiptRow = table("idempotency_receipts", {
 })
 type ReceiptRow = RowOf<typeof ReceiptRow.columns>
 
-/** The scope of a key: another Workspace, actor or route may use the same key for something else. */
+/** The scope of a key. The same key can be used for something else in another scope. */
 export interface ReceiptScope {
-  /** The Workspace id, or the subject where the route has no Workspace. */
+  /** The Workspace id, or the subject if the route has no Workspace. */
   readonly scope: string
-  /** The subject or token id of the caller. */
+  /** The caller's subject or token id. */
   readonly actor: string
   readonly route: string
 }
 
-/** The stored result of the first such request. */
+/** The stored result of the first request with the key. */
 export interface Receipt {
   readonly resultId: string
   readonly firstStatus: number
@@ -40,8 +40,8 @@ export interface Receipt {
 const keyPattern = /^[A-Za-z0-9._~:-]{1,128}$/
 
 /**
- * Reads the `Idempotency-Key` header. Two headers arrive joined by a comma, which the grammar refuses. Fails with
- * `idempotency_key_required` when it is absent and `invalid_request` when it is not a key.
+ * Parses the `Idempotency-Key` header. Two headers arrive joined by a comma and are invalid. Fails with
+ * `idempotency_key_required` if the header is missing, and with `invalid_request` if it is not a valid key.
  */
 export const parseIdempotencyKey = (header: string | undefined): Effect.Effect<string, ApiError> => {
   if (header === undefined) {
@@ -68,22 +68,22 @@ const conflict = () =>
   })
 
 /**
- * Receipts of repeatable requests. Rows are written in the caller's transaction, so that the effect and its receipt commit
- * together.
+ * Stores receipts of repeatable requests. A receipt is written in the caller's transaction, so it is committed together with the
+ * effect.
  */
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** The receipt of the same request; fails with `idempotency_conflict` if the key belongs to a different request. */
+    /** Returns the receipt of the same request. Fails with `idempotency_conflict` if the key was used for a different request. */
     readonly lookup: (
       scope: ReceiptScope,
       request: IdempotentRequest
     ) => Effect.Effect<Option.Option<Receipt>, ApiError>
-    /** Writes the receipt. Only within the transaction that looked it up. */
+    /** Writes a receipt. Call it in the transaction that looked it up. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
-     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repeat. Of several concurrent
-     * requests, exactly one runs it.
+     * Runs `create` once per key, in one transaction with its receipt, and `replay` for each repeat. If requests are concurrent,
+     * exactly one of them runs `create`.
      */
     readonly once: <A, E1, R1, E2, R2>(
       scope: ReceiptScope,
@@ -103,7 +103,8 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // A request may contain private values: with a plain digest, short ones could be guessed by anyone who has the disk.
+      // A keyed digest, because requests may contain short private values that could be guessed from a plain digest on a stolen
+      // disk.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

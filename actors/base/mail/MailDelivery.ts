@@ -10,18 +10,18 @@ import { MailNotSent, MailTransport } from "./MailTransport.ts"
 
 const backoffMinutes = [1, 5, 15, 60] as const
 
-/** The delay after a failed attempt: short at first, later an hour. */
+/** The delay after a failed attempt: short at first, up to an hour later. */
 export const retryAfterMillis = (attempts: number): number =>
   (backoffMinutes[Math.max(attempts, 1) - 1] ?? backoffMinutes[backoffMinutes.length - 1] ?? 60) * 60_000
 
-/** Only a few at a time, so that a slow mail server does not delay anything else. */
+/** Batches are small, so that a slow mail server delays nothing else. */
 const batch = 20
 
-/** Sends queued mails. If a mail server is down, only mails are delayed. */
+/** Sends queued mails in the background. An unavailable mail server delays only mails. */
 export class MailDelivery extends Context.Service<
   MailDelivery,
   {
-    /** Sends the mails that are due, at most one batch of them, once. Runs automatically every few seconds. */
+    /** Sends one batch of due mails. Called automatically every few seconds. */
     readonly deliverDue: Effect.Effect<void>
   }
 >()("svc/actors/base/mail/MailDelivery") {
@@ -34,7 +34,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** Like `layer`, without the background job, for a host that sends mails itself. */
+  /** Like `layer`, without the background job. For hosts that call `deliverDue` themselves. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND ended_at IS NULL`
   })
 
-  /** Counts the attempt before making it, so that after a crash a mail is repeated later rather than in a loop. */
+  /** Counts the attempt before making it, so that a mail that crashes the process is not sent in a loop. */
   const claim = Effect.fnUntraced(function* ({ attempts, id }: MailRow) {
     const next = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retryAfterMillis(attempts + 1)))
     const claimed = yield* sql`UPDATE mails SET ${MailRow.changes(sql, { attempts: attempts + 1, next_at: next })}

@@ -5,15 +5,15 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Mails waiting to be sent, and for one day mails that were sent or abandoned. */
+/** Mails that wait to be sent, and mails that were sent or abandoned within the last day. */
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
-  /** The person who chose the address; `null` for the operator's mails and for notices. */
+  /** The person who chose the address; `null` for mails from the operator and for notices. */
   sender: Schema.NullOr(Schema.String),
   workspace_id: Schema.NullOr(WorkspaceId),
   kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
-  /** Subject and body, sealed: they contain links. `null` once the mail has been sent or abandoned. */
+  /** Subject and body, sealed because they contain links; `null` after the mail has been sent or abandoned. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
   next_at: Timestamp,
@@ -25,15 +25,15 @@ export const MailRow = table("mails", {
 export type MailRow = RowOf<typeof MailRow.columns>
 
 /**
- * Mails to addresses that their sender chose, per hour. The operator's mails and notices to the owner of an account are not
+ * Limits per hour for mails to addresses that a person chose. Mails from the operator and notices to account owners are not
  * counted.
  */
 export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
 
-/** The person who causes a mail to an address of their choice. */
+/** A person who causes a mail to an address of their choice. */
 export interface MailSender {
   readonly subject: string
-  /** The Workspace on whose behalf it is sent, if any. */
+  /** The Workspace for which the mail is sent, if any. */
   readonly workspaceId?: WorkspaceId | undefined
 }
 
@@ -45,8 +45,8 @@ const limited = (whose: string, most: number, seconds: number) =>
   })
 
 /**
- * Fails with `rate_limited`, and the seconds until the next mail may be sent, once the sender, the Workspace or the server has sent
- * too many. Read in the transaction of the caller, before it writes anything.
+ * Fails with `rate_limited` and a retry delay in seconds if the sender, the Workspace or the server has sent too many mails. Call
+ * it in the transaction, before writing anything.
  */
 export const admitSender = Effect.fn("admitSender")(function* ({ subject, workspaceId }: MailSender) {
   const sql = yield* SqlClient.SqlClient

@@ -1,16 +1,16 @@
 import { Context } from "effect"
 import type { MailLanguage } from "./MailTexts.ts"
 
-/** The server's name and address in its mails. */
+/** The server's name and address for mails. */
 export interface MailOrigin {
-  /** Base address for links, without a trailing slash. */
+  /** Base URL of links, without a trailing slash. */
   readonly baseUrl: string
   /** The server's display name. */
   readonly name: string
   readonly language: MailLanguage
 }
 
-/** `undefined` if no mail server is configured, in which case nothing is queued and people pass links on themselves. */
+/** `undefined` if no mail server is configured. No mails are queued then, and people have to share links themselves. */
 export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>(
   "svc/actors/base/mail/MailSettings",
   {

@@ -4,14 +4,14 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 const mostCharacters = 40
 
-// Mail programs turn these into links, also without a scheme.
+// Mail programs turn names with dots into links, even without a scheme.
 const dots = /(?<=[^\s.])[.\uff0e\u2024](?=[^\s.])|[\u3002\uff61](?=[A-Za-z\uff21-\uff3a\uff41-\uff5a])/gu
 const marks = /:(?=[/\uff0f])|\uff1a(?=[/\uff0f])|[@\uff20\ufe6b]/gu
 const quotes = /["\u201c-\u201f\u00ab\u00bb\u300c-\u300f\uff02\uff62\uff63]/gu
 
 /**
- * A name that a person chose, for a mail: on one line, short, without links and without quotation marks, so that it can neither
- * continue nor replace the server's own words. The caller quotes it.
+ * Prepares a name that a person chose for use in a mail: one line, short, no links and no quotation marks, so that it cannot
+ * imitate the server's own text. The caller adds quotation marks.
  */
 const mailedName = (name: string): string => {
   const line = visibleText(name.toWellFormed().replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ")).trim()
@@ -21,17 +21,17 @@ const mailedName = (name: string): string => {
   return short.replace(dots, "[.]").replace(marks, "[$&]")
 }
 
-// An address as most people have it contains nothing that a mail program takes for the address of a page.
+// An email address that no mail program mistakes for a web address.
 const plainAddress = /^(?!www\.)[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@[a-z0-9.-]+$/
 
-/** The person who caused a mail: the quoted name, or the address of an account without a name. */
+/** The person who caused a mail: the quoted name, or the address if the account has no name. */
 const mailedPerson = (name: string, quoted: (name: string) => string): string =>
   plainAddress.test(name) && name.length <= mostCharacters * 2 ? name : quoted(mailedName(name))
 
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
 
-/** A change to an account that is reported to its owner. */
+/** Changes to an account that are reported to its owner. */
 export const AccountChange = Schema.Literals(["password", "address", "factor", "passkey", "upstream"])
 export type AccountChange = typeof AccountChange.Type
 
@@ -40,10 +40,10 @@ export type MailContent =
       readonly kind: "invitation"
       readonly link: string
       readonly expiresAt: string
-      /** Absent for an invitation to the server only. */
+      /** Absent for an invitation to the server alone. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
-      /** Name of the person who sent the invitation; absent for the operator. */
+      /** The inviter's name; absent if the operator sent the invitation. */
       readonly inviter?: string | undefined
     }
   | { readonly kind: "reset_link"; readonly link: string; readonly expiresAt: string }
@@ -194,7 +194,7 @@ const ja: Words = {
 
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
-/** Subject and body of a mail. They begin with the server's own words; names that people chose follow, quoted. */
+/** Subject and body of a mail. The server's own text comes first; names that people chose follow in quotes. */
 export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {

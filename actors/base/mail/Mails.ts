@@ -10,31 +10,32 @@ import { admitSender, MailRow, type MailSender } from "./MailLimits.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
 
-/** Subject and body in the form in which they are sealed. */
+/** Subject and body, as they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** The place of a sealed mail. */
+/** The location that is authenticated with a sealed mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// A person who may invite must not be able to flood an address; each kind is counted separately, so notices are still sent.
+// Maximum number of mails per address, kind and hour. It stops people with the right to invite from flooding an address; notices
+// are counted separately and still sent.
 const mostInAnHour = 10
 
 const Recent = rowShape({ mails: Schema.Int })
 
-/** Mails to people, queued in the transaction that causes them and sent in the background. */
+/** Queues mails to people in the caller's transaction. They are sent in the background. */
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Base address for links in mails; `undefined` on a server without mail. */
+    /** Base URL of links; `undefined` on a server without mail. */
     readonly baseUrl: string | undefined
     /**
-     * Queues a mail in the caller's transaction. `false` if the server sends no mail, or if the address has received too many of
-     * this kind within an hour: the action that the mail reports still takes place.
+     * Queues a mail in the caller's transaction. Returns `false` if the server sends no mail, or if the address has received too
+     * many mails of this kind within an hour. The caller's action still succeeds.
      */
     readonly queue: (to: string, mail: MailContent, sender?: MailSender) => Effect.Effect<boolean>
     /**
-     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails; succeeds on a server without
-     * mail. Called before the transaction of the caller writes anything.
+     * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails. Always succeeds on a server
+     * without mail. Call it before the transaction writes anything.
      */
     readonly admit: (sender: MailSender) => Effect.Effect<void, ApiError>
   }
@@ -95,5 +96,5 @@ export class Mails extends Context.Service<
   )
 }
 
-/** The interval for polling the queue for due mails. */
+/** Interval between deliveries of due mails. */
 export const deliveryInterval = Duration.seconds(5)

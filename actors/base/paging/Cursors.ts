@@ -3,13 +3,13 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list to which a cursor belongs. All other lists reject the cursor. */
+/** The list to which a cursor belongs. No other list accepts the cursor. */
 export interface CursorBinding {
-  /** Name of the list, e.g. `workspaces.list`. */
+  /** The list's name, such as `workspaces.list`. */
   readonly route: string
-  /** The subject whose list it is. */
+  /** The subject who reads the list. */
   readonly subject: string
-  /** Every query value that shapes the list apart from `limit` and `cursor`, in a fixed order. */
+  /** All query values that affect the list except `limit` and `cursor`, in a fixed order. */
   readonly filter?: ReadonlyArray<string | undefined> | undefined
 }
 
@@ -21,15 +21,15 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque cursors: they record the end of the previous page and are authenticated, so that a client can neither forge a cursor nor
- * use it on another list. The anchor itself is readable and therefore contains nothing that the page did not show.
+ * Opaque, authenticated cursors. A client cannot forge a cursor or use it for another list. The anchor inside is readable, so it
+ * must contain only what the page showed.
  */
 export class Cursors extends Context.Service<
   Cursors,
   {
-    /** Creates the cursor for a page that ended at `anchor`: the sort values of its last row. */
+    /** Creates the cursor after a page that ended at `anchor`, the sort values of its last row. */
     readonly encode: (binding: CursorBinding, anchor: ReadonlyArray<string>) => Effect.Effect<string>
-    /** The anchor of a cursor for exactly this list with `parts` values; fails with `invalid_request` for anything else. */
+    /** Returns the anchor of a cursor for this list, with `parts` values. Fails with `invalid_request` for any other cursor. */
     readonly decode: (
       binding: CursorBinding,
       cursor: string,

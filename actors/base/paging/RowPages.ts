@@ -4,27 +4,27 @@ import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { Columns, RowOf, TablePart } from "../database/Table.ts"
 import type { Cursors } from "./Cursors.ts"
 
-/** The request for a list: a size and the opaque cursor of the previous page. */
+/** A request for a page: its size, and the opaque cursor of the previous page. */
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined
-  /** The subject that requests the list: another subject's cursor is rejected. */
+  /** The subject who reads the list. Cursors of other subjects are rejected. */
   readonly subject?: string | undefined
 }
 
-/** One page of a list; `nextCursor` is absent on the last page. */
+/** A page of a list. `nextCursor` is absent on the last page. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor?: string | undefined
 }
 
-/** A list of one table's rows, ordered by `created_at` then `id` (specification, ruling 1). */
+/** A list of rows from one table, ordered by `created_at` and then `id` (specification, ruling 1). */
 export interface RowList {
-  /** Name of the list in its cursors. */
+  /** The list's name in cursors. */
   readonly route: string
   readonly newestFirst: boolean
   readonly conditions: ReadonlyArray<Statement.Fragment>
-  /** Every filter value, in a fixed order, so that a cursor fits only the list it came from. */
+  /** All filter values, in a fixed order. Binds cursors to this list. */
   readonly filter: ReadonlyArray<string | undefined>
 }
 
@@ -35,7 +35,7 @@ type ListedColumns = Columns & {
 
 const selected = new WeakMap<Columns, string>()
 
-/** The columns of a list by name: `*` would also read columns that its model leaves out. */
+/** Lists the columns by name, because `*` would also read columns that the model omits. */
 const selectedColumns = (columns: Columns): string => {
   const known = selected.get(columns)
   if (known !== undefined) return known
@@ -44,7 +44,7 @@ const selectedColumns = (columns: Columns): string => {
   return names
 }
 
-/** One page of a list, by keyset: no row is skipped or shown twice when rows are added in the meantime. */
+/** Reads a page by keyset, so that rows added in the meantime cause no gaps or repeats. */
 export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
   model: TablePart<string, C>,
   sql: SqlClient.SqlClient,

@@ -13,7 +13,7 @@ import { createHmac, createSecretKey } from "node:crypto"
 import { type RowOf, rowShape, table } from "../database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Wrapped data keys; `workspace_id` is empty for records that belong to no Workspace. */
+/** Wrapped data keys. `workspace_id` is empty for records outside any Workspace. */
 export const DataKeyRow = table("vault_data_keys", {
   id: Schema.String,
   record_kind: Schema.String,
@@ -42,20 +42,20 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// Limits how much one key seals; older keys still open what they sealed.
+// Limits how long a key seals new values. Older keys still open existing values.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
 const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
   identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
 
-// A retired key keeps its purpose; the key behind the keyed digests must never change.
+// A retired key keeps its purpose. The key behind the keyed digests must never change.
 const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
 /**
- * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit: a key
- * from a rolled-back row would seal values that nothing can open.
+ * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit: values
+ * sealed with a key that was rolled back could never be opened.
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
@@ -116,7 +116,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // The check for an intervening rotation runs while this transaction excludes other writers.
+  // Checks for a concurrent rotation inside the transaction, where no other writer can interfere.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
     const { active: master } = yield* Ref.get(keyring)
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
@@ -169,7 +169,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key; returns the number left before this batch. */
+  /** Wraps one batch with the active master key. Returns the number of keys that were left before this batch. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -186,7 +186,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return rows.length
   }).pipe(sql.withTransaction, Effect.orDie)
 
-  /** Moves every data key under the active master key, in short transactions; returns how many it changed. */
+  /** Wraps every data key with the active master key, in short transactions. Returns the number of changed keys. */
   const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
     let total = 0
     for (let done = yield* rewrapSome; done > 0; done = yield* rewrapSome) total += done
@@ -202,11 +202,11 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** The Workspace's keys that the sealed values in the string refer to. */
+  /** The Workspace's data keys that are needed to open the sealed values in the text. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Keys from a file. They are used for its contents and are not stored. */
+  /** Data keys from a file. They only open values from that file, and are not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)
@@ -225,10 +225,10 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   return { forSealing, forOpening, ofFile, rewrapAll, wrappedIn }
 })
 
-/** The active master key changed while a data key was being wrapped with the previous one. */
+/** The active master key changed while a data key was being wrapped with the previous master key. */
 class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
 
-/** Number of data keys that each master key wraps. */
+/** The number of data keys wrapped by each master key. */
 export const masterKeysInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* SqlSchema.findAll({
@@ -239,12 +239,12 @@ export const masterKeysInUse = Effect.gen(function* () {
   })(undefined)
 }).pipe(Effect.orDie)
 
-/** The kind of the data key behind the keyed digests. Only one exists, and it never changes. */
+/** The data key behind the keyed digests. There is only one, and it never changes. */
 export const digestRootKind = "svc/mac"
 
 /**
- * The keyed digest for one purpose (HMAC-SHA-256, base64url). Lists compute one for each of their rows: waiting for another
- * thread, or for a service, would cost more than the row.
+ * Computes keyed digests for one purpose (HMAC-SHA-256, base64url). Synchronous, because lists compute one per row, and waiting
+ * for a thread or service would cost more than the digest.
  */
 export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: string) {
   const key = createSecretKey(yield* deriveKey(root.secret, `svc/mac/${purpose}/v1`))
@@ -253,7 +253,7 @@ export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: st
 
 const RootId = rowShape({ id: Schema.String })
 
-/** The id of the key behind the digests of this database; `undefined` if it does not exist yet. */
+/** The id of the key behind this database's digests; `undefined` until it exists. */
 export const digestRootId = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys
@@ -261,7 +261,7 @@ export const digestRootId = Effect.gen(function* () {
   return row?.id
 }).pipe(Effect.orDie)
 
-/** The digests of a database that is only being read. Fails with `VaultOpenFailed` if these master keys do not belong to it. */
+/** Computes digests of a database that is only read. Fails with `VaultOpenFailed` if the master keys do not belong to it. */
 export const openDigests = Effect.fn("openDigests")(function* (keyring: Keyring) {
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const id = yield* digestRootId

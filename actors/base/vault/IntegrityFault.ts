@@ -1,21 +1,24 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The message for a sealed value that cannot be opened in its place. The log identifies the value. */
+/** The error when a sealed value cannot be opened at its location. The log identifies the value. */
 export const integrityFault = {
   code: "integrity_fault",
   message:
     "A stored secret does not open where it lies: the database was changed by something else than this service, or a part of it comes from elsewhere. Nothing was done with it. The operator finds the record in the log and with `svc doctor`; enter the value again, or restore a backup."
 } as const
 
-/** Stores raise it as a defect, which may have crossed an actor's protocol, so it is recognised by its tag. */
+/**
+ * Stores raise this error as a defect, and it may have crossed an actor's protocol, so it is recognised by its tag instead of its
+ * class.
+ */
 export const isIntegrityFault = (defect: unknown): boolean =>
   hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"
 
 export const hasIntegrityFault = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && isIntegrityFault(reason.defect))
 
-/** Continues with `instead` if a sealed value could not be opened; every other defect is passed on unchanged. */
+/** Continues with `instead` if a sealed value cannot be opened. Other defects are not affected. */
 export const orOnIntegrityFault =
   <B, E2, R2>(instead: () => Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>

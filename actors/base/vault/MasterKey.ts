@@ -5,15 +5,15 @@ import { VaultLocked } from "./Sealing.ts"
 
 export const masterKeyLength = 32
 
-/** One root key. `decrypt-only` keys open what they have sealed and seal nothing new. */
+/** A root key. A `decrypt-only` key opens existing values but seals nothing new. */
 export interface MasterKey {
-  /** `mk_` and 16 hex digits, computed from the key, so that the same key has the same id regardless of its source. */
+  /** `mk_` and 16 hexadecimal digits, computed from the key. The id does not depend on the source of the key. */
   readonly id: string
   readonly status: "active" | "decrypt-only"
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 
-/** All available keys; exactly one is active. */
+/** All available keys, exactly one of which is active. */
 export interface Keyring {
   readonly active: MasterKey
   readonly keys: ReadonlyArray<MasterKey>
@@ -35,7 +35,7 @@ const StoredKeyring = Schema.fromJsonString(
 const noSalt = new Uint8Array()
 const label = (text: string) => new TextEncoder().encode(text)
 
-/** A key derived from `secret` for a single purpose. */
+/** Derives a key from `secret` for a single purpose. */
 export const deriveKey = Effect.fnUntraced(function* (secret: Redacted.Redacted<Uint8Array>, purpose: string) {
   const kdf = yield* Kdf.Kdf
   const derived = kdf.derive(Kdf.hkdfSha256, Redacted.value(secret), {
@@ -46,7 +46,7 @@ export const deriveKey = Effect.fnUntraced(function* (secret: Redacted.Redacted<
   return yield* Effect.orDie(derived)
 })
 
-/** Identifies a key without revealing anything about it: a digest of a derived value. */
+/** Creates a key with an id that reveals nothing about it, because the id is a digest of a derived value. */
 export const makeMasterKey = Effect.fnUntraced(function* (
   secret: Redacted.Redacted<Uint8Array>,
   status: MasterKey["status"]
@@ -56,7 +56,7 @@ export const makeMasterKey = Effect.fnUntraced(function* (
   return { id: `mk_${Hex.encode(name.slice(0, 8))}`, status, secret } satisfies MasterKey
 })
 
-/** Fails with `VaultLocked` unless exactly one key is active and no two are the same. */
+/** Fails with `VaultLocked` unless exactly one key is active and all keys are different. */
 export const makeKeyring = Effect.fnUntraced(function* (keys: ReadonlyArray<MasterKey>) {
   const [active, ...others] = keys.filter((key) => key.status === "active")
   if (active === undefined || others.length > 0) {
@@ -86,12 +86,12 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Parses the content of a keyring, or plain keys. `origin` names where it came from, for messages. */
+/** Parses a keyring, or plain keys. `origin` is the source, for error messages. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)
   const stored = yield* Schema.decodeEffect(StoredKeyring)(plain).pipe(
-    // The parser's own message may quote the input.
+    // The parser's own message may contain parts of the input.
     Effect.mapError(() => VaultLocked.because(`${origin} is not a keyring of this release, or it is damaged.`))
   )
   const keys = yield* Effect.forEach(stored.keys, (entry) => makeMasterKey(entry.key, entry.status))

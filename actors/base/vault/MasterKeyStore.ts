@@ -33,7 +33,7 @@ const runCommand = Effect.fnUntraced(function* (command: string) {
   return Redacted.make(text)
 }, Effect.scoped)
 
-/** Replaces the keyring file so that a crash leaves either the old file or the new one, never a partial file. */
+/** Replaces the keyring file atomically: after a crash, either the old or the new file exists. */
 export const writeKeyringFile = Effect.fn("writeKeyringFile")(
   function* (file: string, keyring: Keyring) {
     const fs = yield* FileSystem.FileSystem
@@ -57,7 +57,7 @@ export const writeKeyringFile = Effect.fn("writeKeyringFile")(
     )
 )
 
-/** A fresh random key. */
+/** Creates a random key. */
 export const generateMasterKey = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   return yield* makeMasterKey(Redacted.make(yield* random.randomBytes(masterKeyLength)), "active")
@@ -70,8 +70,8 @@ const createFile = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * Reads the keys from the source in the settings. `inUse` lists the keys that sealed data needs: if there are any, a missing file
- * is never replaced by a new key. Fails with `VaultLocked`.
+ * Loads the keys from the configured source. `inUse` lists the keys that sealed data needs; if there are any, a missing file is
+ * never replaced by a new key. Fails with `VaultLocked`.
  */
 export const loadKeyring = Effect.fn("loadKeyring")(
   function* (source: MasterKeySource, inUse: ReadonlyArray<string>) {
@@ -97,7 +97,7 @@ export const loadKeyring = Effect.fn("loadKeyring")(
   Effect.catchTag("PlatformError", (error) => VaultLocked.because(`The master key cannot be read: ${error.message}.`))
 )
 
-/** The keys from the source in the settings, including every one that sealed data needs. Fails with `VaultLocked`. */
+/** Loads the keys from the configured source. Fails with `VaultLocked` unless they include every key that sealed data needs. */
 export const loadWholeKeyring = Effect.fn("loadWholeKeyring")(function* (
   source: MasterKeySource,
   inUse: ReadonlyArray<string>

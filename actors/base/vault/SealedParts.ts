@@ -18,8 +18,8 @@ export const SealedPartRow = table("sealed_parts", {
 type SealedPartRow = RowOf<typeof SealedPartRow.columns>
 
 /*
- * A long value is sealed in parts, each stored in its own row: a single string would be held several times at once, by the
- * cipher, the string, and SQLite. The column contains the id of the value.
+ * Long values are sealed in parts, each in its own row. A single string would be in memory several times: in the cipher, as a
+ * string, and in SQLite. The column of the value contains only its id.
  */
 
 export const partBytes = 1024 * 1024
@@ -28,21 +28,20 @@ const nameBytes = 16
 
 const namePattern = /^v2\.(dk_[0-9a-f]{24})\.[A-Za-z0-9_-]{22}$/
 
-/** The data key of a value that is sealed in parts; undefined for any other value. */
+/** The data key of a value that is sealed in parts; `undefined` for other values. */
 export const partsKeyOf = (envelope: string): string | undefined => namePattern.exec(envelope)?.[1]
 
-/** True if a value is sealed in parts: it is longer than one part, and its place accepts parts. */
+/** Returns true if a value must be sealed in parts: it is longer than one part, and its column supports parts. */
 export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boolean =>
   plain.length > partBytes && longValues.some((place) => place.table === table && place.column === column)
 
-/**
- * A part opens only at its own position in its value, and the last part only as the last: none can be omitted, repeated or
- * swapped.
- */
+/** Each part is bound to its position, and the last part is marked as the last. No part can be omitted, repeated or swapped. */
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
 
-/** Call it in the transaction that also writes the row with the value: when that row is removed, the parts are removed too. */
+/**
+ * Seals a long value. Call it in the transaction that writes the row with the value; removing that row also removes the parts.
+ */
 export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead
@@ -65,7 +64,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
       bytes
     })}`
     passed(piece.length)
-    // Sealing, opening and storing a part never wait: others get their turn in between.
+    // Yields after each part, because sealing, opening and storing never do.
     yield* Effect.yieldNow
   }
   return value
@@ -73,7 +72,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** The current content of a long value's column; null if it is empty. */
+/** The stored value of a long value's column; null if it is empty. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)
@@ -85,7 +84,7 @@ export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }:
 
 const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
 
-/** Opens the output of `sealParts`, into one array. Fails with `VaultOpenFailed` for any other input. */
+/** Opens a value that `sealParts` sealed, into one array. Fails with `VaultOpenFailed` for any other input. */
 export const openParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, value: string) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead

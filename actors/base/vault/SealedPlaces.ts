@@ -6,16 +6,16 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** Columns with sealed values, and the place of each value, as SQL expressions over the row. */
+/** A column with sealed values. The location of each value is given as SQL expressions on its row. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
   readonly rowId: string
   readonly workspaceId: string
   readonly version?: string
-  /** A column whose Workspace is that of another record. */
+  /** A join, for a column whose Workspace comes from another record. */
   readonly joined?: string
-  /** Rows that hold nothing in this column although it is never null. */
+  /** A condition for rows that contain no value, although the column is never null. */
   readonly except?: string
 }
 
@@ -41,7 +41,7 @@ const ofNobody = (table: string, column: string, rowId: string): SealedColumn =>
   workspaceId: "NULL"
 })
 
-/** Every place in the database where something is sealed. A test compares it with everything sealed during a complete journey. */
+/** All columns with sealed values. A test compares this list with everything that is sealed during a complete journey. */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("connections", "sealed_values"),
   {
@@ -91,8 +91,8 @@ const Place = rowShape({
 const Sealed = rowShape({ envelope: Schema.String })
 
 /**
- * Opens every sealed value and returns the places of those that fail: changed, moved from another record, or under a missing
- * data key. Reads only, one value at a time.
+ * Opens every sealed value, and returns the locations of those that fail because they were changed, moved from another record, or
+ * lost their data key. Reads one value at a time and writes nothing.
  */
 export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: Keyring) {
   const sql = yield* SqlClient.SqlClient
@@ -112,7 +112,7 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
       const envelope = yield* present
       if (envelope === undefined) continue
       const opened = yield* Effect.option(openEnvelope(dataKeys, context, envelope))
-      // A value sealed in parts may have been replaced after the read of its row.
+      // A value sealed in parts may have been replaced since its row was read.
       if (Option.isNone(opened) && (yield* present) === envelope) faults.push(`${table}.${column} of ${place.rowId}`)
     }
   }

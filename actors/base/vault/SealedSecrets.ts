@@ -1,11 +1,11 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 
-/** Plain values were stored before origins were recorded. */
+/** Earlier releases stored plain strings without origins. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
 type Stored = typeof Stored.Type
 
-/** Secrets in the form that is sealed: clear text, with their origins. */
+/** Secrets with their origins, in plaintext. This is the form that is sealed. */
 export const StoredSecrets = Schema.Array(Stored)
 
 export const toStoredSecrets = (secrets: ReadonlyArray<SecretText>): ReadonlyArray<Stored> =>
@@ -15,11 +15,11 @@ const SecretsJson = Schema.fromJsonString(StoredSecrets)
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** Secrets as the string that is sealed. */
+/** Converts secrets to the string that is sealed. */
 export const secretsText = (secrets: ReadonlyArray<SecretText>): Redacted.Redacted =>
   Redacted.make(encodeSecrets(toStoredSecrets(secrets)))
 
-/** The secrets in a string produced by `secretsText`. */
+/** Converts a string from `secretsText` back to secrets. */
 export const secretsOfText = (text: Redacted.Redacted) =>
   Effect.map(decodeSecrets(Redacted.value(text)), fromStoredSecrets)
 

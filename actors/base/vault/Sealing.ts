@@ -2,8 +2,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 
 /**
- * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. The error
- * deliberately gives no further detail.
+ * A sealed value could not be opened: it was changed or moved to another record, or its key is missing. The error deliberately
+ * contains no details.
  */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
   message: Schema.String
@@ -11,7 +11,7 @@ export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("Vaul
   static readonly anywhere = () => new VaultOpenFailed({ message: "A sealed value could not be opened." })
 }
 
-/** The vault cannot work with the given master keys. `keyIds` are the missing keys, if that is the reason. */
+/** The vault cannot be used with the given master keys. `keyIds` lists missing keys, if they are the reason. */
 export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked", {
   message: Schema.String,
   keyIds: Schema.Array(Schema.String)
@@ -19,32 +19,35 @@ export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked"
   static readonly because = (message: string) => new VaultLocked({ message, keyIds: [] })
 }
 
-// Buffer's codec is native; anything else would be slow for a state file of many MiB.
+// Buffer is used because its codec is native; anything else would be slow for a state of many MiB.
 export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
-/** Strict: every other spelling of the same bytes is refused, so that a change to any character is noticed. */
+/** Strict: rejects any other encoding of the same bytes, so that every changed character is detected. */
 export const decode = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64url")
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
 }
 
-/** The identity that a sealed value is bound to, in a single unambiguous spelling. */
+/** An unambiguous encoding of the identity to which a sealed value is bound. */
 export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(parts))
 
-/** The place of a sealed value. It cannot be opened anywhere else. */
+/** The location of a sealed value, which cannot be opened anywhere else. */
 export interface SealContext {
   readonly table: string
   readonly column: string
-  /** `null` for records that belong to no Workspace. */
+  /** `null` for records outside any Workspace. */
   readonly workspaceId: string | null
   readonly rowId: string
-  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer value. */
+  /**
+   * Distinguishes successive values of one location, such as states by generation, so that an older value cannot replace a newer
+   * one.
+   */
   readonly version?: string | number | undefined
 }
 
-/** The binding of a value: the key that seals it, and its place. */
+/** The identity of a value: the key that seals it, and its location. */
 export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   "svc/vault/value/v1",
   dataKeyId,
@@ -55,7 +58,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-/** Ciphers by their data keys, cached as long as the keys. */
+/** Ciphers by data key, kept as long as the key. */
 const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>
@@ -68,7 +71,7 @@ export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>
     })
   })
 
-/** AES-256-GCM under a fresh random nonce; the result is `nonce.ciphertext`, base64url. */
+/** Seals with AES-256-GCM and a random nonce. Returns `nonce.ciphertext` in base64url. */
 export const sealBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,
@@ -81,7 +84,7 @@ export const sealBytes = Effect.fnUntraced(function* (
   return `${encode(nonce)}.${encode(ciphertext)}`
 })
 
-/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for any other input. */
+/** Opens a value that `sealBytes` sealed. Fails with `VaultOpenFailed` for any other input. */
 export const openBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

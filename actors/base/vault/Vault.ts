@@ -21,7 +21,7 @@ import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedPa
 import { VaultSettings } from "./VaultSettings.ts"
 import { provided } from "../Provided.ts"
 
-/** The outcome of a rotation. `resumed` if it finished an earlier rotation instead of starting with a new key. */
+/** The result of a rotation. `resumed` is true if it completed an interrupted rotation instead of starting a new one. */
 export interface Rotation {
   readonly activeKeyId: string
   readonly rewrapped: number
@@ -38,7 +38,7 @@ export interface MasterKeyIds {
 
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
-/** Opens a sealed value at its place, using the available data keys. */
+/** Opens a sealed value at its location, with the available data keys. */
 export const openEnvelope = Effect.fnUntraced(function* (
   dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
   context: SealContext,
@@ -55,14 +55,14 @@ export const openEnvelope = Effect.fnUntraced(function* (
 })
 
 /**
- * Envelope encryption of values that the database must not store in clear text, and keyed digests of values that
- * clients send back.
+ * Envelope encryption of values that the database must not store in plaintext, and keyed digests of values that clients send
+ * back.
  */
 export class Vault extends Context.Service<
   Vault,
   {
     /**
-     * Seals a value for its place. The first value of a record kind in a Workspace also writes a data key, in the caller's
+     * Seals a value for its location. The first value of a record kind in a Workspace also creates a data key, in the caller's
      * transaction if there is one.
      */
     readonly seal: (
@@ -75,23 +75,23 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Opens a value that was read from a row earlier, outside a transaction: if its parts no longer exist, it opens the row's
-     * current value. `none` if the row is now empty.
+     * Opens a value whose row was read earlier, outside a transaction. If its parts no longer exist, opens the row's current
+     * value; `none` if that is empty.
      */
     readonly openStored: (
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
     /**
-     * The sealed value as a single string, which still opens in its place after the string has been moved; parts would not move
-     * with it.
+     * Returns a sealed value as a single string that can be copied elsewhere and still be opened. Parts would not be copied with
+     * it.
      */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** The data keys of a Workspace that the sealed values in the string refer to, as stored: wrapped. */
+    /** The wrapped data keys of a Workspace that are needed to open the sealed values in the text. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
-     * Opens what another installation has sealed, with the data keys from its file. Fails with `VaultLocked`, naming the master
-     * keys that are missing from this installation.
+     * Opens values that another installation sealed, with the data keys from its file. Fails with `VaultLocked` and the ids of
+     * the master keys that this installation lacks.
      */
     readonly foreign: (
       keys: ReadonlyArray<WrappedDataKey>
@@ -99,20 +99,20 @@ export class Vault extends Context.Service<
       (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>,
       VaultLocked
     >
-    /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests for different purposes are unrelated. */
+    /** Keyed digest of `text` (HMAC-SHA-256, base64url). Digests for different purposes are unrelated. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
-    /** True if `digest` is the result of `mac`, compared in constant time. */
+    /** Returns true if `digest` is the `mac` of `text`. Compares in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Makes a new master key active (if the environment provides the keys: the first key) and wraps every data key with it;
-     * sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
-     * backups until `forgetRetired`. Fails with `VaultLocked`.
+     * Makes a new master key active and wraps every data key with it; sealed values are not rewritten. If the environment
+     * provides the keys, the first of them becomes active. After a crash, the next call completes the rotation. Retired keys in
+     * the file still open old backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
     readonly keyIds: Effect.Effect<MasterKeyIds>
   }
 >()("svc/actors/base/vault/Vault") {
-  /** Fails with `VaultLocked`, naming the key ids, if stored secrets need master keys that are missing. */
+  /** Fails with `VaultLocked` and the missing key ids if stored secrets need master keys that are not available. */
   static readonly layer: Layer.Layer<
     Vault,
     VaultLocked,
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
   const dataKeys = yield* makeDataKeys(keyring)
   const rotating = yield* Semaphore.make(1)
 
-  // The digests depend on a data key, not on the master key, so that cursors and guards survive a rotation.
+  // Digests depend on a data key instead of the master key, so cursors and guards remain valid after a rotation.
   const digestRoot = yield* dataKeys.forSealing(digestRootKind, "", { ageless: true })
   const digestOf = yield* provided(digestFor)
   const digests = new Map<string, (text: string) => string>()
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
   const longNow = yield* provided(storedLong)
   const sealLong = yield* provided(sealParts)
 
-  /** The place is logged, but the cause is not: it is the same for every caller. */
+  /** Logs the location. The cause is the same for every value, so it is not logged. */
   const logFault = (context: SealContext) =>
     Effect.logError(
       `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
@@ -197,14 +197,14 @@ const make = Effect.gen(function* () {
       yield* generateMasterKey,
       ...keys.map((key) => ({ ...key, status: "decrypt-only" as const }))
     ])
-    // Saved to disk before anything is wrapped with it.
+    // The key is on disk before anything is wrapped with it.
     yield* writeKeyringFile(file, next)
     yield* Ref.set(keyring, next)
   })
 
   const forget = Effect.fnUntraced(function* (file: string) {
     const { active, keys } = yield* Ref.get(keyring)
-    // Runs in a transaction, so that no data key can be wrapped in the meantime.
+    // In a transaction, so that no data key can be wrapped with the old key in the meantime.
     yield* Effect.gen(function* () {
       const wrapping = yield* masterKeysInUse
       if (wrapping.some(({ id }) => id !== active.id)) {
@@ -264,7 +264,7 @@ const make = Effect.gen(function* () {
       if (keyIds.length > 0)
         return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
       const foreignKeys = dataKeys.ofFile(keys)
-      // A damaged file is not an integrity fault of this installation, so nothing is logged.
+      // A damaged file is not an integrity fault of this installation, so it is not logged.
       return (context, envelope) => openWith(foreignKeys, context, envelope)
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),

@@ -1,8 +1,8 @@
 import { Context, type Redacted } from "effect"
 
 /**
- * The source of the master key. Every source provides either a keyring written by this product, or one or more 32-byte keys as
- * hex or base64, separated by commas or whitespace: the first seals, the others only open.
+ * The source of the master key. It provides either a keyring file, or one or more 32-byte keys in hexadecimal or base64,
+ * separated by commas or whitespace. The first key seals; the others only open existing values.
  */
 export type MasterKeySource =
   | {
@@ -12,7 +12,7 @@ export type MasterKeySource =
       readonly create: boolean
     }
   | { readonly kind: "value"; readonly value: Redacted.Redacted }
-  /** A shell command that prints the keys, for a key management service. */
+  /** A shell command that prints the keys, for example from a key management service. */
   | { readonly kind: "command"; readonly command: string }
 
 export class VaultSettings extends Context.Service<VaultSettings, { readonly masterKey: MasterKeySource }>()(

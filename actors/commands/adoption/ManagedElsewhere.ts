@@ -9,33 +9,33 @@ import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-/** A resource in a state, and the Capsule that already manages it. */
+/** A resource of a state, and the Capsule that already manages it. */
 export interface ManagedTwice {
   readonly address: string
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
 }
 
-/** The objects in each state. */
+/** The objects of each state that is not in the index. */
 export type Unindexed = ReadonlyMap<StateVersionId, ReadonlyArray<ManagedObject>>
 
-/** Number of keys that one statement looks up. */
+/** Keys looked up by one statement. */
 const keysAtOnce = 500
 
 const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
 const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_version_id: StateVersionId })
 
-/** The resources that the existing Capsules of a Workspace manage. */
+/** Finds resources that existing Capsules of a Workspace already manage. */
 export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
     /**
-     * The objects in current states of a Workspace that have not been or cannot be indexed. The states are opened and read, so do
-     * not call it in a transaction.
+     * Reads the objects of a Workspace's current states that are not or cannot be indexed. Do not call it in a transaction,
+     * because it decrypts and parses those states.
      */
     readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
     /**
-     * The given objects that are in the current state of a Capsule in the Workspace, in the given order. `undefined` if a state
-     * is neither in the index nor in `unindexed`: it has just been committed.
+     * Returns those of the given objects that are in the current state of a Capsule in the Workspace, in the same order. Returns
+     * `undefined` if a state is neither in the index nor in `unindexed`, because it has just been committed.
      */
     readonly find: (
       workspaceId: WorkspaceId,
@@ -84,7 +84,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // Nothing may be managed twice.
+        // Adds the objects of states that are not in the index, because nothing may be managed twice.
         for (const { current_state_version_id, id, name } of keys.length === 0 ? [] : yield* unread(workspaceId)) {
           const managed = unindexed.get(current_state_version_id)
           if (managed === undefined) return undefined

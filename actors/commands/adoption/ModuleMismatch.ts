@@ -8,14 +8,14 @@ type Scan = Pick<ScannedModule, "addresses" | "providerPackages">
 
 const finding = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Providers that are built into the tool, so that no module has to require them. */
+/** Providers built into the tool, which no module has to require. */
 const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100
 
 /**
- * The reason why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them
- * up, in clear or as they are shown. `shown`: the displayed form of an address.
+ * Returns the reason why a state does not belong to the module. `confirmed`: addresses that the owner typed to confirm that svc
+ * stops managing them, in clear or displayed form. `shown`: converts an address to its displayed form.
  */
 export const moduleMismatch = (
   { addresses, providerPackages }: Scan,

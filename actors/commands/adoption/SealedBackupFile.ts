@@ -21,7 +21,7 @@ import type { SealContext } from "../../base/vault/Sealing.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { addressList } from "./AddressList.ts"
 
-/** The Capsule from a backup that is being imported, opened. */
+/** The decrypted Capsule of a backup that is being imported. */
 export interface OpenedBackup {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly from: ImportedFrom
@@ -30,7 +30,7 @@ export interface OpenedBackup {
 
 const formats = { file: "svc.sealed-backup/v1", archive: "svc.backup/v1" }
 
-/** A sealed backup is a few long strings. */
+/** A sealed backup consists of a few long strings. */
 const fileLimits = { ...documentLimits, maxDepth: 32, maxNodes: 100_000 }
 
 const namedAtMost = 20
@@ -51,7 +51,7 @@ const otherFormat = (format: string) =>
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
-/** The format of a document; `undefined` if it does not state one. */
+/** The format of a document; `undefined` if it does not contain one. */
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
@@ -62,7 +62,7 @@ const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return yield* Effect.mapError(Effect.fromOption(decodeFile(document)), damaged)
 })
 
-/** The Capsules in the archive. The digest in the record and the format inside must match. */
+/** The Capsules in the archive. Fails unless the archive matches the digest and format in its record. */
 const capsulesOf = Effect.fnUntraced(function* (archive: Uint8Array, digest: string) {
   if (digestOf(archive) !== digest) return yield* damaged()
   const contents = yield* Effect.flatMap(archiveContents(archive), (found) =>
@@ -89,8 +89,8 @@ const chosen = Effect.fnUntraced(function* (capsules: ReadonlyArray<CapsuleInBac
 })
 
 /**
- * Opens another installation's backup with this installation's master keys. Everything this returns was sealed by an installation
- * that has one of these keys; the readable part of the file is not trusted.
+ * Opens another installation's backup with this installation's master keys. Returns only data that an installation with one of
+ * these keys has sealed; the readable part of the file is not trusted.
  */
 export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
   bytes: Uint8Array,
@@ -118,7 +118,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations have the state in the backup: only a state with a higher serial is newer for both.
+  // Both installations have the state in the backup. A higher serial makes the imported state newer than either.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

@@ -25,15 +25,15 @@ import { moduleMismatch } from "./ModuleMismatch.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 import { provided } from "../../base/Provided.ts"
 
-/** A state that may become a Capsule's first one. */
+/** A state that may become the first state of a Capsule. */
 export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** The records to which the Capsule's row refers from the start. */
+  /** The ids that the Capsule's row contains from the beginning. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from another installation's backup: the rest of the backup's contents. */
+  /** For a state from another installation's backup: the secrets in the backup. */
   readonly imported: ImportedSecrets | undefined
   /** The secrets that the state may contain: those of a backup, and the values of sensitive inputs. */
   readonly secrets: ReadonlyArray<SecretText>
@@ -50,7 +50,7 @@ interface Install {
   readonly workspace_id: WorkspaceId
 }
 
-/** Number of the addresses given up by an owner that the audit event lists; the plan shows all of them. */
+/** Maximum number of abandoned addresses in the audit event; the plan shows all of them. */
 const namedInAudit = 50
 
 const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
@@ -61,15 +61,15 @@ const problem = ({ code, message }: { readonly code: string; readonly message: s
   message
 })
 
-/** Makes an uploaded state the first state of a Capsule. Works in the caller's transaction. */
+/** Makes an uploaded state the first state of a Capsule, in the caller's transaction. */
 export class StateAdoption extends Context.Service<
   StateAdoption,
   {
-    /** Fails with `permission_denied` for anyone but an owner of the Workspace. */
+    /** Fails with `permission_denied` unless the caller is an owner of the Workspace. */
     readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
     /**
-     * The state that the install holds, or every reason against it now that the module is known; `undefined` for an install that
-     * takes over no state. Within `withReading`.
+     * Returns the state that the install has reserved, or every reason why it cannot be used with the module. Returns `undefined`
+     * if the install takes over no state. Call it inside `withReading`.
      */
     readonly adoptable: (
       install: Install,
@@ -79,11 +79,14 @@ export class StateAdoption extends Context.Service<
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
     /**
-     * Runs the given work after reading the state that the install holds. Reading may take a while, so it happens outside the
+     * Reads the state that the install has reserved, and then runs `work`. Reading may take long, so it happens outside the
      * transaction.
      */
     readonly withReading: <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
+    /**
+     * Writes StateVersion 1 and erases the upload. Outputs are published by the first apply, because nothing in the state has
+     * been verified yet.
+     */
     readonly commit: (
       install: Install,
       adopted: AdoptedState,
@@ -120,7 +123,7 @@ export class StateAdoption extends Context.Service<
         yield* readLongParts(Redacted.value(held.state))
         return { held, state, managedElsewhere: yield* elsewhere.unindexed(workspace_id) }
       })
-      /** Of the installs whose step is being taken. */
+      /** The states of installs whose step is in progress. */
       const readings = new Map<InstallPlanId, Exit.Exit<Effect.Success<ReturnType<typeof read>>>>()
 
       const adoptable = yield* provided(
@@ -140,7 +143,7 @@ export class StateAdoption extends Context.Service<
             if (reading === undefined || row === undefined)
               return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
             const { held, managedElsewhere, state: read } = yield* reading
-            // An install holds one upload, which nobody else can change.
+            // An install has one upload, which nobody else can change.
             if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
               return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
             const state = yield* Effect.fromResult(read)
@@ -208,7 +211,7 @@ export class StateAdoption extends Context.Service<
           serial: state.serial,
           resourceCount: state.resourceCount,
           partial: false,
-          // No commit of the Source produced it, so a rollback to it is impossible.
+          // No commit of the Source produced this state, so a rollback to it is impossible.
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],

@@ -7,7 +7,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { addressList } from "./AddressList.ts"
 import { ManagedElsewhere, type ManagedTwice, type Unindexed } from "./ManagedElsewhere.ts"
 
-/** The Capsule that already manages part of a state. */
+/** A Capsule that already manages part of a state. */
 export interface StateConflict {
   readonly code: "state_lineage_known" | "state_resource_managed" | "run_conflict"
   readonly message: string
@@ -23,7 +23,7 @@ const managedWords = (twice: ReadonlyArray<ManagedTwice>): string => {
   return `Other Capsules of the Workspace manage resources of this state already: ${named}. Two states over one resource destroy each other's work: release that Capsule, or remove the resources from one of the states.`
 }
 
-/** A Capsule in another Workspace is not named. */
+/** The name of a Capsule in another Workspace is not revealed. */
 const lineageWords = (
   workspaceId: WorkspaceId,
   capsule: { readonly name: string; readonly workspace_id: WorkspaceId }
@@ -35,7 +35,7 @@ const justCommitted: StateConflict = {
   message: "A Capsule of the Workspace has just received a state, which has not been read yet. Try again."
 }
 
-/** Capsules that manage the same state or the same resources. A destroyed or released Capsule no longer manages anything. */
+/** The Capsules that manage the same state or the same resources. Destroyed and released Capsules manage nothing. */
 export const stateConflicts = Effect.fn("stateConflicts")(function* (
   workspaceId: WorkspaceId,
   state: { readonly lineage: string; readonly managed: ReadonlyArray<ManagedObject> },

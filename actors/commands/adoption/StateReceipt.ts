@@ -17,7 +17,7 @@ import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The upload: a state, and what a backup records about it. */
+/** An uploaded state, and the data about it in a backup. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">
@@ -25,18 +25,18 @@ interface Given {
 
 const retried = new ApiError({ code: "run_conflict", message: "The first such request has been forgotten. Try again." })
 
-/** Receives states of infrastructure that already exists. */
+/** Receives states of existing infrastructure. */
 export class StateReceipt extends Context.Service<
   StateReceipt,
   {
-    /** Checks what can be known before a module is chosen, and seals the state immediately. */
+    /** Checks everything that does not depend on the module, and seals the state. */
     readonly receive: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
-    /** Like the above, for a Capsule's state from another installation's backup. */
+    /** Like `receive`, for the state of a Capsule in another installation's backup. */
     readonly receiveBackup: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -55,7 +55,7 @@ export class StateReceipt extends Context.Service<
       const audit = yield* Audit
       const killPoint = yield* KillPoint
 
-      /** If a profile chooses the tool, the plan checks the state against that tool. */
+      /** If a profile selects the tool, the plan checks that the tool can read the state. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
         const tool = yield* Effect.option(toolchain.resolve())
@@ -84,12 +84,11 @@ export class StateReceipt extends Context.Service<
         const read = Effect.flatMap(given, (upload) =>
           Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
         )
-        // Checked before the transaction: it may take a while, and the install checks again. A repeated request is not checked
-        // again.
+        // Checked before the transaction because it may take long; the install checks again. A repeated request skips the check.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          // A repeated request whose receipt has expired in the meantime.
+          // The receipt of a repeated request has expired in the meantime.
           if (checked === undefined) return yield* retried
           const { imported, lineage, resourceCount, serial, state, toolVersion } = checked
           const row = yield* uploads.insert({

@@ -5,10 +5,10 @@ import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry before its Run and commit have been read, because only the entries on a page need them. */
+/** An entry without its Run and commit, which are read only for the entries on a page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
-  /** The newer commit that is waiting. */
+  /** The newer commit that has not been planned. */
   readonly newer?: SnapshotCommit
 }
 
@@ -39,7 +39,7 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
 const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
 const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
 
-/** The sort values of an entry: worst first, then newest. */
+/** The sort key of an entry: most urgent kind first, then newest. */
 export const placeOf = ({ key, kind, since }: Pick<OpenNeed, "key" | "kind" | "since">) =>
   [String(rankOf(kind)).padStart(2, "0"), since, key] as const
 
@@ -60,7 +60,7 @@ const newestByCapsule = (plans: ReadonlyArray<PlanRow>): ReadonlyMap<CapsuleId, 
   return found
 }
 
-/** The snapshot of the newer commit that makes a Capsule stale. */
+/** The snapshot of the newer commit because of which a Capsule is stale. */
 export const newerSnapshot = (row: Pick<StandingRow, "status" | "stale_reasons">): SourceSnapshotId | undefined =>
   row.status === "stale"
     ? StaleReasonsJson.read(row.stale_reasons).find(({ kind }) => kind === "commit")?.sourceSnapshotId
@@ -87,7 +87,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** All reasons why this Capsule needs a person. A reason that another reason explains is omitted. */
+/** Why this Capsule needs a person. Omits a reason that another one already explains. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -100,7 +100,7 @@ const reasonsOf = (
   const reasons: Array<Reason> = []
   const wait = row.credential_wait === null ? undefined : CredentialWaitJson.read(row.credential_wait)
   const failure = failureOf(row)
-  // Without a credential, the Run was bound to fail.
+  // The missing credential explains this failure.
   if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
   if (row.left_over_at !== null) reasons.push({ kind: "uncertain_ground", since: row.left_over_at })
   if (facts.waiting !== undefined) {
@@ -118,7 +118,7 @@ const reasonsOf = (
     const run = row.drift_run_id === null ? {} : { runId: row.drift_run_id }
     reasons.push({ kind: "drifted", since: row.drift_checked_at ?? row.updated_at, ...run })
   }
-  // It already has a plan, or an update will create one.
+  // The Capsule already has a plan, or an update will create one.
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   if (row.status === "stale" && !isPlanned) {
     const { newer } = facts
@@ -144,7 +144,7 @@ const counted = (
   return row.drift_status === "none" ? "healthy" : "unchecked"
 }
 
-/** Capsules waiting for the same commit of a Source share one entry, since they are planned together. */
+/** Merges entries of Capsules that wait for the same commit of a Source, because they are planned together. */
 const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
   const byCommit = new Map<string, Array<OpenNeed>>()
   const others: Array<OpenNeed> = []
@@ -166,7 +166,7 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * One entry for each Capsule that needs a person, with its worst reason, and one for each open update, plus the health of all
+ * One entry per Capsule that needs a person, with its most urgent reason, and one per open update. Also returns the health of all
  * Capsules in the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
@@ -206,7 +206,7 @@ export const capsuleNeeds = (records: Records) => {
       ...(held_reason === null ? {} : { reason: held_reason })
     }
   })
-  // Plans in the Workspace that belong to none of its Capsules.
+  // Plans that belong to none of the Workspace's Capsules.
   const unowned = records.waiting.flatMap(
     ({ at, capsule_id, id }): ReadonlyArray<OpenNeed> =>
       capsule_id !== null && byId.has(capsule_id)

@@ -9,14 +9,14 @@ import { RunGroupMemberRow, RunGroupRow } from "../../running/run-group/RunGroup
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 
-/** Real Workspaces have far fewer. Beyond this limit the response is marked as incomplete. */
+/** Far more than a real Workspace has. Beyond this limit the response is marked as incomplete. */
 export const mostCapsules = 5000
-/** More than a person can decide on. */
+/** More plans than a person can decide about. */
 const mostPlans = 1000
 
 const run = RunRow.columns
 
-/** A Capsule in use, with the newest Run that concerns its infrastructure. */
+/** A Capsule in use, with its newest Run that affects infrastructure. */
 const StandingRow = rowShape({
   ...Struct.pick(CapsuleRow.columns, [
     "id",
@@ -64,7 +64,7 @@ const LeftOverCapsule = rowShape({
 })
 export type LeftOverCapsule = RowOf<typeof LeftOverCapsule.columns>
 
-/** Capsules with a left-over state that nobody has adopted or discarded, with the oldest of each, newest first. */
+/** Capsules with a left-over state that nobody has adopted or discarded, each with the oldest such state; newest first. */
 export const leftOverCapsules = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   LeftOverCapsule.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
     FROM capsules c JOIN left_over_states l ON l.id = (SELECT id FROM left_over_states WHERE capsule_id = c.id
@@ -90,7 +90,7 @@ export const approvedPlans = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId
     Effect.orDie
   )
 
-/** Unfinished updates of the Workspace, each with the Capsules that it still has to bring up to date. */
+/** The open updates of the Workspace, each with the Capsules that it still has to update. */
 export const openUpdates = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) {
   const groups = yield* RunGroupRow.some(sql, "id", "created_at", "held_reason")`SELECT id, created_at, held_reason
     FROM run_groups WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL
@@ -140,7 +140,7 @@ const ShownRunRow = rowShape({
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
 
-/** The Run fields that entries show; the rest of the evidence is not read. */
+/** The Run fields that entries show. Omits the rest of the evidence. */
 export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   const rows =
     ids.length === 0

@@ -27,11 +27,11 @@ import type { Connection } from "../../../schema/records/Connection.ts"
 import type { FailingLane } from "../../ledger/source/SourceLanes.ts"
 
 interface Records {
-  /** Connections with unconfirmed origins. */
+  /** Connections whose origins a person has to confirm. */
   readonly unconfirmed: ReadonlyArray<Connection>
-  /** Connections that have expired or soon will. */
+  /** Connections that have expired or expire soon. */
   readonly expiring: ReadonlyArray<Connection>
-  /** Connections whose renewal or revocation failed at the issuer. */
+  /** Connections that the issuer failed to renew or revoke. */
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
   readonly stuck: ReadonlyArray<StuckWork>
@@ -52,7 +52,7 @@ const entry = (id: string, about: About): OpenNeed => ({
 const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
-/** Items that need a person's attention but concern no single Capsule: Connections, refs of Sources, the automation switch. */
+/** Items that concern the Workspace rather than one Capsule: Connections, refs of Sources, paused automation. */
 const workspaceNeeds = ({
   expiring,
   failing,
@@ -90,13 +90,13 @@ const PlanSummaryJson = jsonText(PlanSummary)
 export interface NeedPage {
   readonly items: ReadonlyArray<Need>
   readonly nextCursor?: string | undefined
-  /** Counted across all pages. */
+  /** Total across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
 
-/** Items that need a person's attention in a Workspace, worst first. Read-only. */
+/** Lists what needs a person's attention in a Workspace, most urgent first. Read-only. */
 export class Needs extends Context.Service<
   Needs,
   {
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
     return { entries: [...entries, ...others], health }
   })
 
-  /** Reads the Runs and commits of one page. */
+  /** Adds the Runs and commits to the entries of one page. */
   const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<OpenNeed>) {
     const runs = yield* shownRuns(
       sql,

@@ -22,11 +22,11 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * The binding of a link. It is not stored: its contents are checked when the link is used, so a server restart does not
- * invalidate links. The operation history records each used link.
+ * The subject of a download link. It is not stored: the link contains and authenticates it, so links survive a server restart.
+ * The operation history records each use.
  */
 interface LinkSubject {
-  /** The session of the person who requested it. */
+  /** The session of the person who requested the link. */
   readonly session: string
   readonly capsuleId: CapsuleId
   readonly stateVersionId: StateVersionId
@@ -35,14 +35,14 @@ interface LinkSubject {
 const purpose = "capsule-export"
 const separator = "."
 
-/** Identifies one link in the operation history. */
+/** Identifies the link in the operation history. */
 const LinkId = Schema.String.check(Schema.isPattern(/^exp_[a-z2-7]{24}$/)).pipe(Schema.brand("svc/ExportLinkId"))
 type ExportLinkId = typeof LinkId.Type
 
 const sealedText = ({ capsuleId, session, stateVersionId }: LinkSubject, expires: number, id: ExportLinkId) =>
   [session, capsuleId, stateVersionId, expires, id].join("\n")
 
-/** A link for what the person currently sees, and when it expires, in milliseconds since 1970. */
+/** Creates a link for the Capsule's current state. `expires` is in milliseconds since the Unix epoch. */
 const newLink = Effect.fnUntraced(function* (subject: LinkSubject) {
   const vault = yield* Vault
   const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(retention.capsuleExport.after)
@@ -58,7 +58,7 @@ const stateMoved = failedPrecondition("The state of the Capsule has changed sinc
 
 const linkUsed = failedPrecondition("The link was used. Export the Capsule again.")
 
-/** The id of a link; refuses a link that does not belong to the subject or has expired. */
+/** Returns the id of a link. Fails if the link has expired or belongs to another subject. */
 const checkLink = Effect.fnUntraced(function* (
   subject: LinkSubject,
   link: string
@@ -78,7 +78,7 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The person, the session and the Capsule of an export. */
+/** The Capsule to export, and the person and session that request it. */
 export interface Exporting {
   readonly context: CommandContext
   readonly session: string
@@ -91,13 +91,13 @@ export interface ExportArchive {
   readonly bytes: Stream.Stream<Uint8Array>
 }
 
-/** Exports the contents of a Capsule to an owner. Changes nothing but the operation history. */
+/** Exports a Capsule for an owner. Writes only to the operation history. */
 export class CapsuleExports extends Context.Service<
   CapsuleExports,
   {
-    /** Records the export, and returns a link to it. */
+    /** Records the export and returns a link to it. */
     readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
-    /** The archive behind a link. The download is recorded before the first byte. */
+    /** The archive behind a link. The download is recorded before the first byte is sent. */
     readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
   }
 >()("svc/actors/commands/capsule-export/CapsuleExports") {
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const killPoint = yield* KillPoint
 
-  /** The Capsule's current position, provided that nothing is changing it. */
+  /** The Capsule's current state, commit and configuration. Fails while a Run may change them. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
     return { capsule, state, snapshot } satisfies ExportSubject
   })
 
-  /** A commit that is lost or damaged is fetched again, with the authority of the person exporting. */
+  /** Fetches a lost or damaged commit again, with the authority of the person who exports. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
     commits
       .ensure(
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
       requestId: by.context.requestId
     })
 
-  /** True while the Capsule still has the state, the commit and the configuration of the archive. */
+  /** Returns true while the Capsule has the same state, commit and configuration as the archive. */
   const isSame = (seen: ExportSubject, current: ExportSubject) =>
     seen.state.id === current.state.id &&
     seen.snapshot.id === current.snapshot.id &&
@@ -213,7 +213,7 @@ const make = Effect.gen(function* () {
 
   const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
     const now = yield* DateTime.now
-    // An older link has already expired.
+    // Older links have expired, so they need not be searched.
     const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
     return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
   })

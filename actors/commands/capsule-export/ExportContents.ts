@@ -21,7 +21,7 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { type ExportedInputs, exportedInputs } from "./ExportedInputs.ts"
 import type { ExportedProvider } from "./ExportReadme.ts"
 
-/** The exported position of a Capsule. */
+/** The state, commit and configuration to export. */
 export interface ExportSubject {
   readonly capsule: GuardedCapsuleRow
   readonly state: StateVersionRow
@@ -33,7 +33,7 @@ export interface ExportSettings {
   readonly inputs: ExportedInputs
   readonly providers: ReadonlyArray<ExportedProvider>
   readonly blocks: ReadonlyArray<ProviderBlock>
-  /** True if the module may have its own backend. */
+  /** True if the module may configure its own backend. */
   readonly hasBackend: boolean
 }
 
@@ -44,12 +44,12 @@ export interface ExportContents extends ExportSettings {
 
 const nothing = {}
 
-/** Reads what an export consists of, apart from the files of the commit. */
+/** Reads the contents of an export, except the files of the commit. */
 export class ExportContentsOf extends Context.Service<
   ExportContentsOf,
   {
     readonly settings: (subject: ExportSubject) => Effect.Effect<ExportSettings>
-    /** Also opens the state, which may be large, so do not call it in a transaction. */
+    /** Also decrypts the state, which may be large. Do not call it in a transaction. */
     readonly read: (subject: ExportSubject) => Effect.Effect<ExportContents>
   }
 >()("svc/actors/commands/capsule-export/ExportContents") {
@@ -64,14 +64,17 @@ export class ExportContentsOf extends Context.Service<
       const sources = yield* SourceStore
       const states = yield* StateVersions
 
-      /** The configuration of the state if it belongs to the adopted commit, so that the plan compares matching versions. */
+      /**
+       * Uses the configuration of the state if it belongs to the adopted commit, so that a plan of the export compares matching
+       * versions.
+       */
       const configOf = Effect.fnUntraced(function* ({ capsule, snapshot, state }: ExportSubject) {
         const id = state.source_snapshot_id === snapshot.id ? state.install_config_id : capsule.install_config_id
         const config = yield* configs.load(id)
         return config ?? (yield* Effect.die(new Error(`InstallConfig ${id} is gone`)))
       })
 
-      /** The values of the bound Connections, apart from their secrets. */
+      /** The settings of the bound Connections, without secrets. */
       const connected = Effect.fnUntraced(function* (
         configId: InstallConfigId,
         requirements: ReadonlyArray<ProviderRequirement>,
@@ -121,7 +124,7 @@ export class ExportContentsOf extends Context.Service<
             .lastGiven({ capsule, requires: compiled.requires, variables: declared })
             .pipe(
               Effect.map((given) => Object.fromEntries(given)),
-              // Values that are no longer available have to be supplied.
+              // The person has to supply values that are no longer available.
               Effect.catchTag("DeliveryRefused", () => Effect.succeed(nothing))
             )
           const others = declared.filter(({ name }) => !Object.hasOwn(delivered, name))

@@ -16,13 +16,13 @@ const AnyJson = jsonText(Schema.Json)
 const text = (written: string) => new TextEncoder().encode(written)
 const json = (value: Schema.Json) => text(`${AnyJson.write(value)}\n`)
 
-/** The folder of the archive that contains the commit. */
+/** The folder in the archive that contains the commit. */
 const tree = "module"
 
-/** Files of the root module, by their name in its folder. */
+/** Files of the root module, by name. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
 
-/** The files that svc adds to the folder of the root module, replacing files of the same name in the repository. */
+/** The files that svc adds to the root module. They replace repository files of the same name. */
 const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, state }: ExportContents): RootFiles => {
   const files = new Map<string, Omit<PlainFile, "path">>()
   files.set(stateFileName, { mode: 0o600, bytes: Redacted.value(state) })
@@ -34,7 +34,9 @@ const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, sta
   return files
 }
 
-/** True if the export omits a file of the commit: the manifest, files that Runs never use, and files that svc writes itself. */
+/**
+ * Returns true if the export omits a file of the commit: the manifest, files that Runs never use, and files that svc replaces.
+ */
 const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => {
   const prefix = capsule.module_path === "." ? "" : `${capsule.module_path}/`
   return (path: string): boolean => {
@@ -49,7 +51,7 @@ const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => 
 export class ExportFiles extends Context.Service<
   ExportFiles,
   {
-    /** Everything below one folder. Keeps one file in memory at a time; a damaged file aborts the stream. */
+    /** All files below one folder. Keeps one file in memory at a time. A damaged file aborts the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
 >()("svc/actors/commands/capsule-export/ExportFiles") {

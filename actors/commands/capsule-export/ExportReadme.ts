@@ -1,19 +1,19 @@
 import type { InputToSupply } from "./ExportedInputs.ts"
 
-/** A provider that needs credentials, as svc delivers them. */
+/** A provider that needs credentials, in the form in which svc delivers them. */
 export interface ExportedProvider {
   readonly provider: string
-  /** The provider's configuration in the module: its local name, with the alias after a dot. */
+  /** The provider configuration in the module: its local name, and the alias after a dot. */
   readonly name: string
   readonly environment: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
 
-/** The contents of the README. Contains no input values. */
+/** The data for the README. Contains no values of inputs. */
 export interface ReadmeFacts {
   readonly capsule: string
   readonly isReleased: boolean
-  /** The root module's folder in the archive. */
+  /** Folder of the root module in the archive. */
   readonly folder: string
   readonly source: { readonly url: string; readonly ref: string; readonly commit: string }
   readonly tool: { readonly name: "opentofu" | "terraform" | undefined; readonly version: string | undefined }
@@ -25,7 +25,7 @@ export interface ReadmeFacts {
   /** True if a file in the folder overrides a backend or sets provider arguments. */
   readonly hasOverride: boolean
   readonly hasBuild: boolean
-  /** Links and submodules of the commit, which svc does not store. */
+  /** Links and submodules in the commit, which svc does not store. */
   readonly omitted: ReadonlyArray<string>
 }
 
@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** Instructions for continuing from an export with only the tool. */
+/** Explains how to continue with only the tool. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

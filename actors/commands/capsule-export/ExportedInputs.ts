@@ -1,7 +1,7 @@
 import type { RunVariable } from "../../../runner/execution/RunJob.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** An input that the archive does not contain. */
+/** An input whose value is not in the archive. */
 export interface InputToSupply {
   readonly name: string
   readonly reason: "secret" | "generated" | "missing"
@@ -15,8 +15,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * The inputs that are exported with their values. A secret input is never exported, no matter who set it; an input with a default
- * and no value is in neither group.
+ * Splits inputs into those exported with their values and those to supply. Secret inputs are never exported, whoever set them.
+ * Inputs with a default and no value are in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

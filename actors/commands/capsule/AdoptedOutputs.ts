@@ -1,17 +1,17 @@
 import { Redacted } from "effect"
 import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
 
-/** An Output of the previous state, if it is public. */
+/** An Output of the previous state. */
 interface KnownOutput {
   readonly name: string
-  /** JSON; `null` for a sealed Output. */
+  /** JSON; `null` if the Output is sealed. */
   readonly value: string | null
   readonly sensitive: 0 | 1
 }
 
 /**
- * The Outputs of an adopted state. Not all secrets of its apply are known, so a value counts as public only if the previous state
- * published it under the same name.
+ * The Outputs of an adopted state. Some secrets of its apply may be unknown, so a value is public only if the previous state
+ * published the same value under the same name.
  */
 export const adoptedOutputs = (
   outputs: ReadonlyArray<StateOutput>,

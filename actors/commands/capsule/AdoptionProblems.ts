@@ -2,7 +2,7 @@ import { type CapsuleStatus, isEnded } from "../../../schema/records/CapsuleLife
 import type { RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 import type { AdoptionProblem, AdoptionProblemCode } from "../../../schema/records/LeftOverState.ts"
 
-/** Everything that determines whether a left-over state may become the Capsule's state. */
+/** The facts that determine whether a left-over state may become the Capsule's state. */
 export interface AdoptionFacts {
   readonly leftOver: {
     readonly lineage: string | null
@@ -22,16 +22,16 @@ export interface AdoptionFacts {
   }
   /** The current state of the Capsule. */
   readonly current: { readonly lineage: string; readonly serial: number } | undefined
-  /** A Run of the Capsule that is queued or running. */
+  /** A queued or running Run of the Capsule. */
   readonly openRun: { readonly id: RunId; readonly type: string; readonly status: string } | undefined
-  /** True if the installation has been restored from a backup since the state was left. */
+  /** True if the installation was restored from a backup after the state was left behind. */
   readonly isRestored: boolean
 }
 
-/** The obstacles to the adoption of a left-over state, each with its reason; empty if it can be adopted. */
+/** The reasons why a left-over state cannot be adopted; empty if it can be. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // The state no longer exists, so other obstacles are irrelevant.
+  // The state is already gone, so no other reason matters.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

@@ -9,7 +9,7 @@ import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The decision about a commit. */
+/** Decisions of auto-update about snapshots. */
 export const AutoUpdateDecisionRow = table("auto_update_decisions", {
   id: AutoUpdateDecisionId,
   capsule_id: CapsuleId,
@@ -42,7 +42,7 @@ export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
     ...present({ runId: row.run_id })
   })
 
-/** A decision about a snapshot, with the Run that resulted from it. */
+/** A decision about a snapshot, and the Run that it created. */
 export interface Decided {
   readonly decision: AutoUpdateVerdict
   readonly reason: string
@@ -50,7 +50,7 @@ export interface Decided {
   readonly runId?: RunId | undefined
 }
 
-/** True if this snapshot has been planned under the current authority; no further decision is then made about it. */
+/** Returns true if this snapshot has been planned under the current authority. No other decision about it is made then. */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions
@@ -60,7 +60,10 @@ export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsule
   return rows.length > 0
 }, Effect.orDie)
 
-/** The only writer of `auto_update_decisions`, in the caller's transaction. The last decision about a snapshot counts. */
+/**
+ * The only writer of `auto_update_decisions`. Runs in the caller's transaction. A later decision about the same snapshot replaces
+ * the earlier one.
+ */
 export const decide = Effect.fn("Capsule.decide")(function* (
   capsule: GuardedCapsuleRow,
   snapshot: { readonly id: SourceSnapshotId; readonly resolvedCommit: string },

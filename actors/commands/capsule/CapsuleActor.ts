@@ -18,7 +18,7 @@ import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
 import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** Plans that auto-update has started and that wait to be followed. A Run with a coordinator is followed by that. */
+/** Finished plans of auto-update that the Capsule has yet to react to. Runs with a coordinator are handled by the coordinator. */
 const FollowedPlan = rowShape({ id: RunId, capsule_id: CapsuleId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: CapsuleId) {
@@ -26,9 +26,7 @@ const load = Effect.fnUntraced(function* (id: CapsuleId) {
   return row === undefined ? yield* notFound("Capsule") : row
 })
 
-/**
- * Serves the Capsule actors: every change to one Capsule's authority that a person, schedule or webhook requests, one at a time.
- */
+/** The Capsule actors. Each handles the changes that people, schedules and webhooks request for one Capsule, one at a time. */
 const actors = serve(CapsuleCommands, {
   Plan: (id, { automatic, context, idempotency, groupId }) =>
     createRun(load(id), context, { type: "plan", runGroupId: groupId, automatic }, idempotency),

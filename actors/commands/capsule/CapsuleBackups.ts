@@ -26,7 +26,7 @@ interface ReadBackup {
   readonly text: string
 }
 
-/** Operations that owners can perform on the backups of a Workspace. */
+/** Operations on a Workspace's backups, for owners. */
 export class CapsuleBackups extends Context.Service<
   CapsuleBackups,
   {
@@ -36,7 +36,7 @@ export class CapsuleBackups extends Context.Service<
       workspaceId: WorkspaceId,
       id: BackupId
     ) => Effect.Effect<SealedBackup, ApiError>
-    /** The Run that reviews the restore of a Capsule. */
+    /** Creates the Run that reviews restoring a Capsule. */
     readonly restorePlan: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -62,10 +62,7 @@ export class CapsuleBackups extends Context.Service<
 
       const unreadable = failedPrecondition("This release cannot read the records of the backup.")
 
-      /**
-       * The contents of a backup's archive, and the text of each part. Unpacking takes a while, so do not call it in a
-       * transaction.
-       */
+      /** Unpacks the archive of a backup into its parts. Unpacking takes long, so do not call it in a transaction. */
       const contentsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
         yield* found(workspaceId, id)
         const contents = yield* archiveContents(yield* backups.open(id))
@@ -76,7 +73,7 @@ export class CapsuleBackups extends Context.Service<
         return { text: new TextDecoder().decode(contents.value), capsules: capsules.value }
       })
 
-      // A backup never changes, so the earlier read is still valid.
+      // Backups never change, so data read before the transaction is still valid.
       const recorded = Effect.fnUntraced(function* (
         context: CommandContext,
         { capsules, id, text, workspaceId }: ReadBackup

@@ -9,7 +9,7 @@ import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPa
 import { LeftOverStateRow, ListedLeftOver } from "../../ledger/state/LeftOverStates.ts"
 import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
 
-/** Operations that people may perform on the states left behind by a Capsule's applies. */
+/** Operations for people on the states that a Capsule's applies left behind. */
 export class CapsuleLeftOvers extends Context.Service<
   CapsuleLeftOvers,
   {

@@ -20,15 +20,15 @@ import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigS
 import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 
-/** No work on the Capsule may be in progress: a Run that settles later would write to an abandoned record. */
+/** Fails while work on the Capsule is in progress, because a Run that settles later would change a released Capsule. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   yield* refuseConflictingRun(capsule.id)
   yield* (yield* ConfigSuccession).noRevision(capsule)
 })
 
 /**
- * Releases a Capsule permanently without destroying anything: state, Runs and history remain; everything that it owned in the
- * service is ended in the same transaction.
+ * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. Everything that it owns
+ * in svc ends in the same transaction.
  */
 export const releaseCapsule = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,
@@ -75,11 +75,11 @@ export const releaseCapsule = Effect.fnUntraced(function* (
     const present = yield* interfaceLedger.ofCapsule(capsule.id)
     const retiredInterfaceIds = present.filter(({ status }) => status !== "retired").map(({ id }) => id)
     yield* staleReasons.destroyed(capsule.id)
-    // A lane that is no longer used must not keep its Source in error.
+    // If no other Capsule uses the lane, its errors must no longer affect the Source.
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Done before the shares are ended: a plan that loses its input then records the release as its reason.
+    // Before the shares end, so that a plan that loses its input records the release as its reason.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

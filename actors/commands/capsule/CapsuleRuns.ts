@@ -33,7 +33,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** A Run to be created for a Capsule under its current authority. */
+/** A Run to create for a Capsule, under its current authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
@@ -41,12 +41,12 @@ export interface CapsuleRunRequest {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
-  /** For a plan of auto-update: what started the look that found its commit. */
+  /** For a plan of auto-update: the trigger of the check that found its commit. */
   readonly look?: RunTrigger | undefined
-  /** For a restore. */
+  /** The backup to restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
-  /** The personal access token of `createdBy`: whoever minted it is an author of the plan. */
+  /** The personal access token of `createdBy`. Its creator counts as an author of the plan. */
   readonly tokenId?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
@@ -60,20 +60,20 @@ export interface CapsuleApplyRequest {
   readonly trigger: "user" | "auto_update"
 }
 
-/** The type of the Run that carries out a reviewed one. */
+/** The type of the Run that carries out a reviewed plan. */
 const applyTypeOf = (plan: RunType) =>
   plan === "plan" ? "apply" : plan === "restore" ? "restore" : ("destroy_apply" as const)
 
 const changesCapsule = ({ plan_run_id, type }: RunRow) =>
   type === "apply" || type === "destroy_apply" || (type === "restore" && plan_run_id !== null)
 
-/** Creates the Runs of a Capsule. Every method works in the caller's transaction. */
+/** Creates the Runs of a Capsule, in the caller's transaction. */
 export class CapsuleRuns extends Context.Service<
   CapsuleRuns,
   {
     readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
     readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
-    /** The snapshot an ordinary plan uses: the newest of the tracked lane (specification, Sources). */
+    /** The snapshot for an ordinary plan: the newest of the tracked lane (specification, Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
 >()("svc/actors/commands/capsule/CapsuleRuns") {
@@ -91,7 +91,7 @@ export class CapsuleRuns extends Context.Service<
       const operator = yield* OperatorSuccession
       const succession = yield* ConfigSuccession
 
-      /** Whoever starts a Run, and the code that it executes. */
+      /** The person who starts a Run, and the code that it executes. */
       const startOf = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
@@ -104,10 +104,7 @@ export class CapsuleRuns extends Context.Service<
         return { starter: starterOf(run, capsule), source, site: yield* capsuleSite(capsule, source, snapshot) }
       })
 
-      /**
-       * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
-       * ref.
-       */
+      /** Checks that the person may use every Connection of the configuration for this module at this ref. */
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
@@ -120,7 +117,10 @@ export class CapsuleRuns extends Context.Service<
         yield* checkUses(ids, start.starter, start.site)
       })
 
-      /** Whoever starts a Run must be allowed to open its private data for this ref. An apply does what was approved. */
+      /**
+       * Checks that the person may open the Run's private data for this ref. An apply needs no check, because it does what was
+       * approved.
+       */
       const mayOpen = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: CapsuleRunRequest,
@@ -157,7 +157,7 @@ export class CapsuleRuns extends Context.Service<
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
-      /** A drift check never delays another Run of its Capsule. */
+      /** Stops drift checks that would delay the new Run. */
       const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
@@ -184,11 +184,11 @@ export class CapsuleRuns extends Context.Service<
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
         }
-        // A restore does not execute any module.
+        // A restore executes no module.
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // A Capsule that follows its lane has no caller to refuse, so the blocked Run records the reason.
+        // For an automatic Run there is no caller to refuse, so the Run itself records why it is blocked.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
           yield* mayUse(capsule, request, snapshotId ?? null)
           yield* mayOpen(capsule, request, snapshotId ?? null)

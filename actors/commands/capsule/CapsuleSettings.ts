@@ -6,8 +6,8 @@ import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import { type CapsuleRow, isUnconfirmed, unconfirmed } from "../../ledger/capsule/CapsuleRow.ts"
 
 /**
- * The resulting status when a Capsule is enabled or disabled; `undefined` if it already has that status. Enabling returns to the
- * status that the evidence implies.
+ * The new status of a Capsule that is enabled or disabled; `undefined` if it already has that status. An enabled Capsule gets the
+ * status that its records imply.
  */
 export const resultingStatus = (
   capsule: Pick<
@@ -33,7 +33,10 @@ export const resultingStatus = (
   return Result.succeed(isApplied ? "active" : "pending")
 }
 
-/** The new auto-update setting; turning it off also turns off automatic applies, and a request for applies alone is refused. */
+/**
+ * The new auto-update setting. Turning auto-update off also turns off automatic applies; turning on only automatic applies is
+ * refused.
+ */
 export const resultingAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}
@@ -45,7 +48,7 @@ export const resultingAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** The setting as stored. The next run of the schedule determines when the next check is due. */
+/** The setting as stored. The schedule computes the due time of the next check. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

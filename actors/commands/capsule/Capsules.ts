@@ -27,24 +27,24 @@ type GroupResult = {
   readonly skipped: ReadonlyArray<SkippedCapsule>
 }
 
-/** Lists are narrowed by the query, and by the restrictions on the caller's token. */
+/** Filters for a list of Capsules, from the query and from the restrictions of the caller's token. */
 export interface CapsuleFilter extends TokenLimits {
   readonly projectId?: string | undefined
   readonly status?: string | undefined
 }
 
-/** Reads of Capsules, and what people do with several at once. `CapsuleCommands` are for one Capsule. */
+/** Reads Capsules, and offers operations on several Capsules. For commands to one Capsule see `CapsuleCommands`. */
 export class Capsules extends Context.Service<
   Capsules,
   {
-    /** Auto-update's decision about each snapshot, newest first. */
+    /** The decisions of auto-update about each snapshot, newest first. */
     readonly autoUpdateDecisions: (
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** Reads the Capsule's own lane in the repository, and returns once it has been read. */
+    /** Checks the Capsule's lane in the repository. Returns when the check has finished. */
     readonly look: (context: CommandContext, id: CapsuleId) => Effect.Effect<CapsuleLook, ApiError>
-    /** Updates all stale Capsules, or only the stale ones listed in `only`. */
+    /** Updates all stale Capsules, or only those listed in `only`. */
     readonly planUpdate: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -64,7 +64,7 @@ export class Capsules extends Context.Service<
       filter: CapsuleFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
-    /** Capsules that need attention (failed, behind, drifted, of unknown safety), most recently changed first; at most 100. */
+    /** Capsules that are failed, behind or drifted, or whose safety is unknown; most recently changed first, at most 100. */
     readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
     /** Names of existing Capsules, by id. */
     readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>

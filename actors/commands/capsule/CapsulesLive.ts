@@ -48,8 +48,7 @@ interface StartedGroup {
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
 /**
- * Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. Capsules that refuse their plan are named in
- * `skipped`.
+ * Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. `skipped` lists Capsules that refuse their plan.
  */
 const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
   context: CommandContext,
@@ -61,8 +60,8 @@ const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
 })
 
 /**
- * Checks every Capsule in a Workspace that has a state. Capsules that refuse are named in `skipped`; fails with the first refusal
- * if all of them do.
+ * Starts a drift check of every Capsule in a Workspace that has a state. `skipped` lists Capsules that refuse. If all of them
+ * refuse, fails with the first refusal.
  */
 const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   context: CommandContext,
@@ -86,7 +85,7 @@ const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const refused: Array<Refused> = []
   for (const capsuleId of dependencyOrder(ids, edges)) {
     const outcome = yield* Effect.result(command.DriftCheck(capsuleId, { context, groupId: id }))
-    // A Capsule that cannot be checked must not stop the others.
+    // A Capsule that cannot be checked must not prevent the other checks.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
   }
   const [first] = refused
@@ -105,7 +104,7 @@ const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
-/** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from the stored data. */
+/** The usage of a Capsule or a whole Workspace. Times come from Runs, and sizes from the stored data. */
 const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* RunRow.some(
     sql,
@@ -128,10 +127,10 @@ const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient,
   } satisfies CapsuleUsage
 }, Effect.orDie)
 
-/** More than anyone would read on one screen. */
+/** More than a screen can usefully show. */
 const mostNeedingAttention = 100
 
-// The page's rows are then read again with their related rows.
+// The rows of a page are then read again with related data.
 const ListedCapsule = CapsuleRow.only("id", "created_at")
 
 export const layer = Layer.effect(
@@ -245,7 +244,7 @@ export const layer = Layer.effect(
           BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
         )
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
-        // It was cancelled, or it failed; the Run records which.
+        // The Run failed or was cancelled, and records which.
         return backup === undefined
           ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)
@@ -369,7 +368,7 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        // The operator's configurations come first, as if older than every record; a cursor among them has no time.
+        // The operator's configurations come first. They have no creation time, so a cursor among them has none either.
         const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
         const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
         const readyMade = yield* readyMadeConfigs(operator, workspaceId)

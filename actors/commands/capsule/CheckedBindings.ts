@@ -4,7 +4,10 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type ProviderBinding, requirementKey } from "../../../schema/records/Provider.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 
-/** The given bindings, checked: each names exactly one requirement of the module, once, and a Connection of the Workspace. */
+/**
+ * Checks bindings: each refers to one requirement of the module and to a Connection of the Workspace, and no requirement is bound
+ * twice.
+ */
 export const checkBindings = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   requirements: ReadonlyArray<{

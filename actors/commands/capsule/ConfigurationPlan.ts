@@ -30,7 +30,7 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
 })
 
-/** Interfaces that the person proposes in addition to those in the configuration (specification, Configuration plans). */
+/** Adds the Interfaces that the person proposes to those of the configuration (specification, Configuration plans). */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request
@@ -39,14 +39,14 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   const patched = patchBlueprints(compiled, outputs, added, policy)
   if (Result.isFailure(patched)) return yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`)
   const { interfaceBlueprints } = patched.success
-  // A client may send back the Interfaces that it has read.
+  // A client may also send the existing Interfaces back.
   const isWider = interfaceBlueprints.length > compiled.interfaceBlueprints.length
   return isWider && config.row.origin === "repository_manifest"
     ? yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
     : patched.success
 })
 
-/** New Interfaces are pending as soon as their configuration exists, and usable after it has been applied. */
+/** New Interfaces are pending once their configuration exists, and usable once it has been applied. */
 const announceBlueprints = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   before: LoadedInstallConfig,
@@ -59,7 +59,7 @@ const announceBlueprints = Effect.fnUntraced(function* (
   }
 })
 
-/** The stored contract must still match what the check of this exact snapshot found; a newer snapshot is never inferred. */
+/** Checks that the stored contract still matches the report for this exact snapshot. A newer snapshot is never used instead. */
 const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) {
   const store = yield* SourceStore
   if (config.row.compatibility_report_id === null) return
@@ -71,7 +71,7 @@ const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) 
 })
 
 /**
- * Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans).
+ * Changes the private configuration, advances the authority and creates a plan for review (specification, Configuration plans).
  */
 export const configurationPlan = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
@@ -133,7 +133,7 @@ export const configurationPlan = Effect.fnUntraced(function* (
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // The configuration changes, but the deployed revision does not; before a first apply, the plan uses the reviewed revision.
+      // A configuration plan keeps the deployed commit. Before the first apply it uses the reviewed one.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
-/** Retries Capsules that could not plan for their lane because the queue was full. */
+/** Retries Capsules whose plan for a new commit did not fit into the queue. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
   "svc/actors/commands/capsule/DeferredFollows"
 ) {

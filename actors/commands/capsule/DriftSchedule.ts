@@ -9,9 +9,11 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { openInLine } from "../../ledger/run/RunLedger.ts"
 
-/** Maximum number of waiting scheduled checks in one Workspace, so that a schedule never fills a queue. */
+/** Maximum number of queued scheduled checks per Workspace, so that the schedule never fills a queue. */
 const waitingPerWorkspace = 5
-/** The fraction of the interval by which a check may be late, so that the checks of Capsules created together are spread out. */
+/**
+ * Maximum random delay of a check, as a fraction of its interval. It spreads the checks of Capsules that were created together.
+ */
 const spread = 0.1
 
 const ScheduledRow = rowShape({
@@ -23,13 +25,13 @@ const ScheduledRow = rowShape({
 })
 const WaitingChecks = rowShape({ id: CapsuleRow.columns.workspace_id, waiting: Schema.Int })
 
-/** Compares deployments with the real infrastructure at the chosen intervals. */
+/** Starts drift checks at the configured intervals. */
 export class DriftSchedule extends Context.Service<
   DriftSchedule,
   {
     /**
-     * Determines when each Capsule's next check is due, and starts the checks that are due. A check for which the queue has no
-     * room remains due.
+     * Computes the due time of each Capsule's next check, and starts the checks that are due. A check that does not fit into the
+     * queue remains due.
      */
     readonly checkDue: Effect.Effect<void>
   }
@@ -50,7 +52,8 @@ export class DriftSchedule extends Context.Service<
       })
 
       /**
-       * Due times for Capsules that have none yet or whose interval has become shorter; none for Capsules that are not checked.
+       * Sets due times for Capsules that have none, or whose interval has become shorter. Removes them from Capsules that are not
+       * checked.
        */
       const settleDueTimes = Effect.gen(function* () {
         const ended = yield* CapsuleRow.some(

@@ -45,9 +45,9 @@ const followedPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies a plan that the Capsule created automatically, if its owner has opted in; the opt-in covers commits in the lane. A plan
- * that would destroy or replace something still waits for a person, and so does a configuration that has never been applied. The
- * usual approval rules apply: the service's approval counts if a rule names automation.
+ * Applies an automatic plan if the Capsule's owner has opted in, which covers commits in the lane. A person still has to apply a
+ * plan that destroys or replaces something, and a configuration that has never been applied. The usual approval rules apply; svc
+ * approves only if a rule lists automation.
  */
 const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
@@ -95,7 +95,7 @@ const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: R
     })
   }).pipe(
     transaction(sql),
-    // Another apply is in progress: this plan waits for review.
+    // Another apply is in progress, so this plan waits for review.
     Effect.catch((error) =>
       Effect.andThen(
         Effect.logInfo(`A followed plan was not applied: ${error.message}`),
@@ -105,7 +105,7 @@ const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: R
   )
 })
 
-/** Follows a plan of auto-update as above and clears its mark, in one transaction. */
+/** Reacts to a finished plan of auto-update and clears its mark, in one transaction. */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
   yield* (yield* RunHandover).followed(planRunId).pipe(Effect.andThen(applyPlan(planRunId)), transaction(sql))

@@ -4,22 +4,22 @@ import { isPinned, pinWords } from "../../ledger/capsule/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** The facts that determine whether an automatic plan of a Capsule is applied automatically. */
+/** The facts that determine whether an automatic plan is applied automatically. */
 export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
   readonly summary: PlanSummary | undefined
-  /** The configuration of the current StateVersion, i.e. the most recently applied one. */
+  /** The configuration of the current StateVersion, which was applied last. */
   readonly appliedConfigId: InstallConfigId | undefined
-  /** The adopted lane's current position. */
+  /** The newest commit of the adopted lane. */
   readonly laneCommit: string | null | undefined
-  /** The reason why the check that found the commit may no longer take effect. */
+  /** The reason why the check that found the commit must not take effect any more. */
   readonly sourceStopped: string | undefined
   /** The reason why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
 
-/** The reason why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to automatic applies. */
+/** Returns the reason why a person has to apply the plan, or `undefined` if it may be applied automatically. */
 export const personNeeded = ({
   appliedConfigId,
   automationRefusal,

@@ -12,7 +12,7 @@ import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
 
-/** Enables an imported Capsule once an owner has confirmed that the original no longer manages it. */
+/** Enables an imported Capsule after an owner confirms that the original installation no longer manages it. */
 export const confirmImport = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,
   context: CommandContext,

@@ -23,7 +23,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })
 const waiting = (reason: string, message: string): Decided => ({ decision: "waiting", reason, message })
 
-/** Ends the pin of a rollback, in the caller's transaction: commits in the lane are followed again. */
+/** Removes the pin of a rollback, in the caller's transaction, so that the Capsule follows its lane again. */
 const unpin = Effect.fn("Capsule.unpin")(function* (
   capsule: GuardedCapsuleRow,
   context: CommandContext,
@@ -43,7 +43,7 @@ const unpin = Effect.fn("Capsule.unpin")(function* (
   })
 })
 
-/** The reason why a snapshot of the lane is not planned now; `undefined` if it can be. */
+/** Returns the reason why a snapshot of the lane is not planned now, or `undefined` if it can be. */
 const obstacle = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   snapshot: SnapshotRow,
@@ -59,7 +59,7 @@ const obstacle = Effect.fnUntraced(function* (
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // The Capsule may be stale only because of another Capsule's Output; the lane then has no newer commit.
+  // If the Capsule is stale only because of another Capsule's Output, its lane has no newer commit.
   const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
@@ -90,8 +90,8 @@ const obstacle = Effect.fnUntraced(function* (
 })
 
 /**
- * Plans a newer commit in the adopted lane for a Capsule that has opted in, and records the decision. A commit is planned once
- * under each authority, because a lane is synced repeatedly, and a cancelled plan must not return.
+ * Plans a newer commit of the adopted lane for a Capsule that has opted in, and records the decision. A commit is planned only
+ * once per authority: the lane is synced repeatedly, and a cancelled plan must not return.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
   capsuleId: CapsuleId,
@@ -154,7 +154,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   )
 })
 
-/** Decides about the newest snapshot that a look has found in the lane, and clears its mark, in one transaction. */
+/** Decides about the newest snapshot of the lane and clears the mark, in one transaction. */
 export const followDue = Effect.fn("Capsule.followDue")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -166,7 +166,7 @@ export const followDue = Effect.fn("Capsule.followDue")(function* (capsuleId: Ca
   }).pipe(transaction(sql))
 })
 
-/** Like the above, for a snapshot whose plan was delayed by a full queue or a pause. */
+/** Decides about a snapshot that was deferred because the queue was full or automation was paused. */
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -174,14 +174,15 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   yield* Effect.gen(function* () {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule?.deferred_snapshot_id == null) return
-    // A Source that stops following forgets what its looks deferred: without autoSync, the look was a person's.
+    // A Source that stops following drops deferred snapshots. Without autoSync, a person started the check, so its snapshot
+    // remains valid.
     const source = yield* sources.find(capsule.source_id)
     const look = source?.auto_sync === 1 ? "schedule" : "user"
     yield* followLane(capsuleId, capsule.deferred_snapshot_id, look)
   }).pipe(transaction(sql))
 })
 
-/** Makes the decision about the lane's current snapshot, in the caller's transaction. */
+/** Decides about the lane's current snapshot. Runs in the caller's transaction. */
 export const followStanding = Effect.fn("Capsule.followStanding")(function* (capsule: GuardedCapsuleRow) {
   const lanes = yield* SourceLanes
   const lane = yield* lanes.find(capsule.source_id, {
@@ -192,7 +193,8 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
 })
 
 /**
- * Called in the caller's transaction when a person ends the pin of a rollback: the lane's current snapshot is followed at once.
+ * Called in the caller's transaction when a person removes the pin of a rollback. Follows the lane's current snapshot
+ * immediately.
  */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
   capsule: GuardedCapsuleRow,

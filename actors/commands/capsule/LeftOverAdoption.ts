@@ -36,7 +36,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: L
   return toLeftOver(row, factsOf(row))
 })
 
-/** The caller can wait for a blocking Run; every other obstacle is permanent. */
+/** The caller can wait for a Run in progress; every other problem is permanent. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")
@@ -44,14 +44,14 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
     : failedPrecondition(message)
 }
 
-/** The secrets that a left-over state may contain: of its apply, or of the Capsule's current state. */
+/** The secrets that a left-over state may contain: those of its apply, or otherwise those of the Capsule's current state. */
 const secretsOf = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
   const states = yield* StateVersions
   const ofApply = yield* (yield* LeftOverStates).secrets(row)
   return ofApply ?? (current === undefined ? [] : yield* states.secrets(current))
 })
 
-/** A left-over state, opened and read. Opening takes a while, so it happens before the transaction of the adoption. */
+/** Decrypts and parses a left-over state. It may take long, so it happens before the transaction. */
 const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
   const state = yield* (yield* LeftOverStates).open(row)
   if (Option.isNone(state)) return undefined
@@ -62,7 +62,7 @@ const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: Stat
 })
 type Opened = Effect.Success<ReturnType<typeof opened>>
 
-/** The left-over state, once nothing prevents its adoption. */
+/** Returns the left-over state. Fails if something prevents its adoption. */
 const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow, found: Opened) {
   const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
   const problems = adoptionProblems(factsOf(row))
@@ -76,8 +76,9 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
 })
 
 /**
- * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction.
- * Infrastructure is not touched, and nothing new is known about it: the Capsule remains in error until a plan shows what exists.
+ * Makes a left-over state the Capsule's state in one transaction: StateVersion, Outputs, pointers, generation and voided plans.
+ * Infrastructure is not touched, and nothing new is known about it, so the Capsule remains in error until a plan shows what
+ * exists.
  */
 export const adoptLeftOver = Effect.fnUntraced(function* (
   id: LeftOverStateId,
@@ -109,7 +110,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
   const before = yield* load
   const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-  // The transaction decides if the state exists, because it checks the caller's permission again.
+  // Only the transaction reports whether the state exists, after it has checked the caller's permission again.
   const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
   const found =
     stored?.capsule_id === before.id
@@ -184,7 +185,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
   return adopted
 })
 
-/** Erases a left-over state permanently. Its record is kept as evidence. */
+/** Erases a left-over state permanently. Its record remains as evidence. */
 export const discardLeftOver = Effect.fnUntraced(function* (id: LeftOverStateId, context: CommandContext, load: Load) {
   const sql = yield* SqlClient.SqlClient
   const leftOvers = yield* LeftOverStates

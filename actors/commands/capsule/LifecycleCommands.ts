@@ -31,7 +31,7 @@ import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-/** Compares what has been applied with the lane, before the transaction that sets the filter. */
+/** Compares the applied commit with the lane, before the transaction that turns the filter on. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   const sources = yield* SourceStore
   const filters = yield* PathFilters
@@ -42,8 +42,8 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * The people responsible for the plans of auto-update from now on: the person who turned it on and the person who changed it
- * last, each with the people behind an automation.
+ * The authors of plans that auto-update creates from now on: the people who turned it on and who changed it last. An automation
+ * is replaced by the people behind it.
  */
 const autoUpdateAuthors = Effect.fnUntraced(function* (
   { auto_update_authors, auto_update_by, auto_update_enabled }: GuardedCapsuleRow,
@@ -57,7 +57,7 @@ const autoUpdateAuthors = Effect.fnUntraced(function* (
   return { turnedOnBy: auto_update_by === null ? [] : [Subject.make(auto_update_by)], changedBy }
 })
 
-/** Renames, enables or disables a Capsule, or sets its auto-update. */
+/** Renames, enables or disables a Capsule, or changes its auto-update. */
 export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: CommandContext, request: CapsuleChange) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -103,7 +103,7 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // Changes made while the Capsule was disabled count from now on.
+      // Applies the changes that happened while the Capsule was disabled.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }
@@ -120,7 +120,7 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
   }).pipe(transaction(sql))
 })
 
-/** Ends a Capsule that has never been applied: it has nothing that would need a destroy plan. */
+/** Ends a Capsule that has never been applied, so that it needs no destroy plan. */
 const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: GuardedCapsuleRow, context: CommandContext) {
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
@@ -145,11 +145,11 @@ const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: Guarde
   return { capsule: yield* toCapsule(yield* load) }
 })
 
-/** Removes a Capsule: at once if it has never been applied, otherwise by a destroy plan. */
+/** Removes a Capsule: immediately if it has never been applied, otherwise with a destroy plan. */
 export const removeCapsule = Effect.fn("Capsule.remove")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // A settlement may commit at any moment before the transaction, so the transaction makes the decision.
+    // A settlement may commit before the transaction begins, so the transaction decides.
     const capsule = yield* load
     if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
       return yield* removeUnapplied(load, capsule, context)

@@ -32,7 +32,7 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-/** The current version of the Run, with its place in the queue. */
+/** The current Run, with its queue position. */
 const projected = Effect.fnUntraced(function* (runId: RunId) {
   const ledger = yield* RunLedger
   const queue = yield* RunQueue
@@ -58,7 +58,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** With a key, at most one effect per key; with or without a key, a single transaction. */
+/** Runs the effect in one transaction. With an idempotency key, it takes effect at most once per key. */
 const perhapsOnce = Effect.fnUntraced(function* <R>(
   capsule: GuardedCapsuleRow,
   route: string,
@@ -85,8 +85,8 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
 })
 
 /**
- * The reason why the schedule does not start a check; `undefined` while a check is scheduled, because the schedule may have been
- * turned off since.
+ * Returns the reason why the schedule must not check the Capsule, or `undefined` while its checks are scheduled. They may have
+ * been turned off since the check became due.
  */
 const unscheduled = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
@@ -126,7 +126,7 @@ export const createRun = Effect.fnUntraced(function* (
     if (schedule !== undefined) {
       const refusal = (yield* automationRefusal(capsule.workspace_id)) ?? (yield* unscheduled(capsule.id))
       if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
-      // The switch may have been turned off since the schedule read what is due.
+      // Drift checks may have been turned off since the schedule found this one due.
       const off = yield* scheduledCheckRefusal(capsule.id)
       if (off !== undefined) return yield* failedPrecondition(off)
     }
@@ -144,7 +144,7 @@ export const createRun = Effect.fnUntraced(function* (
   return yield* perhapsOnce(yield* load, `capsules.${action}`, context, idempotency, create)
 })
 
-/** Creates the Apply Run for an approved plan; this consumes the plan. */
+/** Creates the apply of an approved plan, which uses the plan up. */
 export const applyPlan = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
@@ -165,8 +165,8 @@ export const applyPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Plans the commit and configuration with which an earlier StateVersion was applied, against the current state. If the
- * configuration differs, it is derived again, so that the plan has the current authority.
+ * Plans the commit and configuration of an earlier StateVersion against the current state. If the configuration differs, derives
+ * a successor, so that the plan has the current authority.
  */
 export const rollbackPlan = Effect.fnUntraced(function* (
   load: Load,

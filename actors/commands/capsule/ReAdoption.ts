@@ -34,7 +34,7 @@ import { InstallConfigCompilation } from "../../ledger/configuration/InstallConf
 import { baseMoved } from "../../ledger/configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
 
-/** The current record, which must still agree with the check of its snapshot. */
+/** Checks that the current configuration still matches the report for its snapshot. */
 const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig) {
   const store = yield* SourceStore
   const report = row.compatibility_report_id === null ? undefined : yield* store.findReport(row.compatibility_report_id)
@@ -45,8 +45,8 @@ const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig)
 })
 
 /**
- * The module's configuration for the given snapshot: the current one as long as the operator's base configuration has not
- * changed, otherwise the snapshot's contract, recompiled.
+ * The module's configuration for the given snapshot: the current one if the operator's base configuration has not changed;
+ * otherwise the contract of the snapshot, compiled again.
  */
 const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
   current: LoadedInstallConfig,
@@ -65,7 +65,7 @@ const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
         compatibilityReportId: report?.id,
         contractDigest: current.row.contract_digest,
         config: current.config,
-        // The base configuration is the same as at the compilation, so its values are the same.
+        // The base configuration has not changed since the compilation, so its values are the same.
         operatorValues: row === undefined ? {} : compilation.operatorValues(stagedOf(row), current.config)
       }
     }
@@ -101,7 +101,8 @@ const reviewedValues = Effect.fnUntraced(function* (
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
   yield* checkValues("reviewedUserVariables", variables, reviewed)
-  // The reviewed set replaces everything except secrets and what the manifest does not declare, which are not reviewed here.
+  // The reviewed values replace everything except secrets and variables that the manifest does not declare, because the review
+  // does not show those.
   const replaced = new Set(user.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
   const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.has(name)))
   const values = { ...kept, ...reviewed }
@@ -112,7 +113,7 @@ const reviewedValues = Effect.fnUntraced(function* (
 })
 
 /**
- * Rebinds a Capsule to a derived configuration under the fence. Does not run any infrastructure operation (specification,
+ * Binds a Capsule to a derived configuration, protected by the fence. Runs no infrastructure operation (specification,
  * Re-adoption of an InstallConfig).
  */
 export const reAdopt = Effect.fnUntraced(function* (

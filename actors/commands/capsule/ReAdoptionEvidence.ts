@@ -8,7 +8,7 @@ import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { type CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
 
-/** The last Run that decided the real infrastructure. */
+/** The last Run that may have changed the infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
@@ -21,7 +21,10 @@ const mostSuccessors = 1_000
 
 const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
 
-/** Number of successors of the configuration since the Run; `undefined` if the Run's own configuration is not a predecessor. */
+/**
+ * How often the configuration has been replaced since the Run; `undefined` if the Capsule's configuration does not descend from
+ * the Run's.
+ */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(Succession.rows(sql)`
@@ -47,8 +50,8 @@ const recordsOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: 
 })
 
 /**
- * Accepts safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and refused
- * (specification, Transitions).
+ * Allows a re-adoption if the runtime evidence is safe, no Run has changed infrastructure, or the narrow recovery applies.
+ * Refuses everything else as ambiguous (specification, Transitions).
  */
 export const checkEvidence = Effect.fn("Capsule.reAdoptionEvidence")(function* (capsule: GuardedCapsuleRow) {
   if (capsule.runtime_safety === "safe") return

@@ -5,7 +5,7 @@ import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** The records of the last Run that decided a Capsule's infrastructure. */
+/** The records of the last Run that may have changed a Capsule's infrastructure. */
 export interface DecisiveRecords {
   readonly capsule: Pick<CapsuleRow, "status" | "current_state_generation" | "execution_authority_epoch">
   readonly run: Pick<
@@ -21,18 +21,21 @@ export interface DecisiveRecords {
     | "execution_authority_epoch"
   >
   readonly evidence: Pick<RunEvidence, "possiblyCreated" | "postApply">
-  /** True if the installation has been restored from a backup since the Run finished. */
+  /** True if the installation was restored from a backup after the Run finished. */
   readonly restoredSince: boolean
   /** The current StateVersion of the Capsule. */
   readonly version:
     | Pick<StateVersionRow, "id" | "created_by_run_id" | "generation" | "install_config_id" | "partial">
     | undefined
   readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
-  /** Number of successors of the configuration since the Run; `undefined` if the Run's own configuration is not a predecessor. */
+  /**
+   * How often the configuration has been replaced since the Run; `undefined` if the Capsule's configuration does not
+   * descend from the Run's.
+   */
   readonly successions: number | undefined
 }
 
-/** The first difference among the facts on which the records of the Run and the Capsule must agree. */
+/** The first fact on which the records of the Run and the Capsule disagree. */
 const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
   const isItsState =
     version !== undefined &&
@@ -46,7 +49,7 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
     return "its plan was not used by it alone"
   }
   const { execution_authority_epoch: epoch } = run
-  // A Run without an epoch is tolerated at the first one only.
+  // A Run without an epoch is accepted only for the first epoch.
   const expected = epoch === null ? firstEpoch : epoch + (successions ?? 0)
   return successions === undefined || capsule.execution_authority_epoch !== expected
     ? "the Capsule's authority has moved in another way than by its configurations"
@@ -54,8 +57,8 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
 }
 
 /**
- * The reason why a Capsule in error is not re-adopted after a Run: re-adoption requires that the tool succeeded, and only a later
- * check failed. `undefined` if it may be re-adopted.
+ * Returns the reason why a Capsule in error cannot be re-adopted, or `undefined` if it can be. Re-adoption requires that the tool
+ * succeeded and only a later check failed.
  */
 export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {
   const { capsule, restoredSince, run } = records

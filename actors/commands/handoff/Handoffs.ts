@@ -32,13 +32,13 @@ const AppliedRow = rowShape({
 })
 type AppliedRow = RowOf<typeof AppliedRow.columns>
 
-/** The end of a hand-off flow, which returns the created records to the client. */
+/** Completes a hand-off flow, which returns the created records to the client. */
 export class Handoffs extends Context.Service<
   Handoffs,
   {
     /**
-     * The address to which the person's browser is sent after a successful apply, with a new setup ticket. The address is a
-     * secret. Only people who may apply in the Workspace receive an address.
+     * Returns the URL to which the person's browser goes after a successful apply. It contains a new setup ticket, so it is a
+     * secret. Only people who may apply in the Workspace get one.
      */
     readonly complete: (
       context: CommandContext,
@@ -58,7 +58,7 @@ export class Handoffs extends Context.Service<
       const tickets = yield* SetupTickets
       const endpoints = yield* Endpoints
 
-      /** The address from the module's own Output, or the one assigned by the operator; a Capsule may have neither. */
+      /** The URL in the module's Output, or the one that the operator assigned. A Capsule may have neither. */
       const hostUrlOf = (row: AppliedRow) => {
         const { capsule_id: id, environment, name, project_id, public_endpoint, workspace_id } = row
         if (public_endpoint !== null) return Effect.succeed(public_endpoint)

@@ -10,7 +10,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** One-time tickets that open an application's setup. */
+/** One-time tickets that start an application's setup. */
 export const SetupTicketRow = table("setup_tickets", {
   secret_hash: Schema.String,
   workspace_id: WorkspaceId,
@@ -26,7 +26,7 @@ type SetupTicketRow = RowOf<typeof SetupTicketRow.columns>
 
 const lifetime = retention.setupTicket.after
 
-/** The information that a ticket gives to the redeeming product: the install and the person. */
+/** The install and person that a product learns when it redeems a ticket. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId
@@ -35,16 +35,16 @@ export interface SetupTicket {
   readonly subject: string
 }
 
-/** One-time tickets that let a product's own setup flow identify the person who installed it. Stored only as digests. */
+/** One-time tickets with which a product's setup flow can identify the person who installed it. Only their digests are stored. */
 export class SetupTickets extends Context.Service<
   SetupTickets,
   {
     /**
-     * A new ticket, valid for ten minutes. In the caller's transaction. Any earlier unused ticket for the same Run, product and
-     * person becomes void, so a lost response leaves no second valid ticket.
+     * Creates a ticket that is valid for ten minutes, in the caller's transaction. Voids an earlier unused ticket for the same
+     * Run, product and person, so that a lost response leaves no second valid ticket.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Succeeds once; fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
+    /** Succeeds once. Fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/commands/handoff/SetupTickets") {

@@ -37,12 +37,12 @@ import { stagedOf } from "../../ledger/source/StagedRows.ts"
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
 
-/** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
+/** The snapshot and report to commit: from this plan's own Runs, or pinned by a preflight. */
 interface InstallFindings {
   readonly snapshot: StagedSnapshot
   readonly report: StagedReport
   readonly staged: boolean
-  /** The report that was reviewed: the preflight's, or that of this plan's own check Run. */
+  /** The report that was reviewed, from the preflight or from this plan's check. */
   readonly reviewedReportId: CompatibilityReportId
 }
 
@@ -64,7 +64,7 @@ const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
   } satisfies InstallFindings
 })
 
-/** The facts about the module when the Capsule is created. */
+/** Reads what is known about the module when the Capsule is created. */
 const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
   if (request.preflight !== undefined) return yield* pinned(row)
   const results = yield* RunResults
@@ -80,7 +80,7 @@ const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, reques
   } satisfies InstallFindings
 })
 
-/** A Capsule's name in a form that fits an address; `capsule` if no character can be used. */
+/** Converts a Capsule's name to a slug; `capsule` if no character can be used. */
 const slugOf = (name: string): string =>
   name
     .normalize("NFKD")
@@ -89,7 +89,7 @@ const slugOf = (name: string): string =>
     .replaceAll(/^-|-$/g, "")
     .slice(0, 40) || "capsule"
 
-/** The reason for refusing the initial commit; nothing has been written yet. */
+/** The reason why the initial commit was refused. Nothing has been written. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
   diagnostics: Schema.Array(Finding)
 }) {}
@@ -97,7 +97,7 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Completes an install whose Capsule was imported. */
+/** The finding of a completed install whose Capsule was imported. */
 const importUnconfirmed: Finding = {
   severity: "warning",
   code: "import_unconfirmed",
@@ -106,8 +106,8 @@ const importUnconfirmed: Finding = {
 }
 
 /**
- * The atomic initial commit: Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and the initial
- * authority are created together or not at all, and the coordinator's private values are erased in the same transaction.
+ * The atomic initial commit. Creates the Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and initial
+ * authority together, and erases the coordinator's private values in the same transaction.
  */
 export class InitialCommit extends Context.Service<
   InitialCommit,
@@ -244,8 +244,7 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const importedFrom = adopted?.upload.imported_from ?? undefined
-        // For an imported state, the Run that checked the module takes the place of the plan: nothing is planned before the
-        // confirmation.
+        // An imported Capsule has no plan before its confirmation, so the Run that checked the module takes its place.
         const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
         if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })

@@ -11,7 +11,7 @@ import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { checkInputs, checkProducer, checkReady, insertDependency } from "../../ledger/dependency/DependencyRules.ts"
 import { derivedId } from "../../base/Identity.ts"
 
-/** The dependencies that a Capsule is installed with. */
+/** The dependencies to create with a Capsule. */
 type Asked = { readonly dependencies?: ReadonlyArray<NewDependency> }
 
 type Services = SqlClient.SqlClient | CapsuleLedger | InstallConfigStore | StateVersions
@@ -20,8 +20,8 @@ const asked = ({ dependencies = [] }: Asked) =>
   dependencies.map((dependency, index) => ({ at: `dependencies[${index}].`, dependency, index }))
 
 /**
- * A dependency passes Outputs, even secret ones, to unreviewed code, so this requires the right to add a dependency to an
- * existing Capsule.
+ * Requires the right to add a dependency to an existing Capsule, because dependencies pass Outputs, even secret ones, to code
+ * that has not been reviewed.
  */
 export const checkMayDepend = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
@@ -36,7 +36,7 @@ export const checkMayDepend = Effect.fnUntraced(function* (
   })
 })
 
-/** Checks that need no module: each producer is visible to the Workspace and is ready. */
+/** Checks what does not depend on the module: each producer is visible to the Workspace and ready. */
 export const checkProducers = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked
@@ -47,7 +47,7 @@ export const checkProducers = Effect.fnUntraced(function* (
   }
 })
 
-/** The module's inputs that the dependencies currently fill. Each input has one source. */
+/** The inputs that the dependencies fill. Each input has only one source. */
 export const filledInputs = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked,
@@ -68,7 +68,7 @@ export const filledInputs = Effect.fnUntraced(function* (
   return filled
 })
 
-/** Writes the dependencies along with the Capsule, in its transaction. */
+/** Inserts the dependencies in the transaction that creates the Capsule. */
 export const insertDependencies = Effect.fnUntraced(function* (
   install: { readonly id: InstallPlanId; readonly workspace_id: WorkspaceId },
   request: Asked,

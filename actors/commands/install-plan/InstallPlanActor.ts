@@ -22,7 +22,7 @@ import { InstallPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
-/** A plan with a due first step, or a due step after the end of one of its Runs. */
+/** A plan whose first step is due, or whose next step is due because a Run has ended. */
 const DuePlan = rowShape({ id: InstallPlanId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: InstallPlanId) {
@@ -30,7 +30,7 @@ const load = Effect.fnUntraced(function* (id: InstallPlanId) {
   return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(yield* SqlClient.SqlClient, row)
 })
 
-/** Serves the install coordinators: each is created once per key, then advanced as its Runs end, and by requests. */
+/** The install coordinators. Each is created once per key, and continues when its Runs end or a request arrives. */
 const actors = serve(InstallPlanCommands, {
   Create: Effect.fnUntraced(
     function* (id, { context, workspaceId, request, idempotency }) {

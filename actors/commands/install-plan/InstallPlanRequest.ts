@@ -25,7 +25,7 @@ import { ProjectRow } from "../../ledger/workspace/WorkspaceCreation.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
-/** The Project of an install: the requested Project, which must be in this Workspace, or the Workspace's default. */
+/** The Project of an install: the requested one, which must be in this Workspace, or the Workspace's default. */
 export const projectOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, projectId: ProjectId | undefined) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
@@ -54,8 +54,7 @@ const checkConnections = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
 })
 
 /**
- * Pins an exact earlier check: everything it names must be in this Workspace and consistent. Nothing is revealed about records
- * elsewhere.
+ * Pins an earlier check. All its records must be in this Workspace and consistent. Errors reveal nothing about records elsewhere.
  */
 const checkPreflight = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
@@ -81,7 +80,7 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
 })
 
-/** Checks that the caller may use everything the request names. */
+/** Checks that the caller may use everything that the request refers to. */
 const checkAuthority = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   projectId: ProjectId,
@@ -116,7 +115,7 @@ const checkAuthority = Effect.fnUntraced(function* (
   yield* openForInstall({ source: known, site, starter })
 })
 
-/** Checks what can be known before anything is fetched. Returns the columns that a preflight fills in. */
+/** Checks everything that is known before the fetch. Returns the columns that a preflight provides. */
 export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   workspaceId: WorkspaceId,
   request: CreateInstallPlan,

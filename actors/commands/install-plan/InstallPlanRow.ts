@@ -21,7 +21,7 @@ import { type RowOf, table } from "../../base/database/Table.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
 
-/** Installations in progress. */
+/** Install plans. */
 export const InstallPlanRow = table("install_plans", {
   id: InstallPlanId,
   workspace_id: WorkspaceId,
@@ -55,19 +55,17 @@ export const StoredActorJson = Schema.fromJsonString(CommandContext)
 
 const decodePlan = storedRecord(InstallPlan)
 
-/** The maximum number of diagnostics kept. */
+/** Maximum number of stored diagnostics. */
 export const maxDiagnostics = 50
 
-/** The fate of the plan, and of the Capsule whose first plan it was. */
+/** The outcome of the plan, and whether its Capsule can still be planned. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
-  /** The plan has never been applied, and may still be planned. */
+  /** True if the Capsule has never been applied and can still be planned. */
   readonly isCapsuleOpen: boolean
 }
 
-/**
- * A void plan leaves behind a Capsule that has to be planned again, unless that has already happened or the Capsule has ended.
- */
+/** If the plan is void, the Capsule has to be planned again, unless that has happened or the Capsule has ended. */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
   const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined
@@ -76,10 +74,13 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
     : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
 }
 
-/** Its Capsule was imported, and nothing was planned. */
+/** Returns true if the Capsule was imported, so that nothing was planned. */
 const isImported = ({ phase, plan_run_id }: InstallPlanRow) => phase === "reviewable" && plan_run_id === null
 
-/** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
+/**
+ * The public projection, with a bounded number of references and diagnostics. Refers to records of the initial commit once they
+ * exist.
+ */
 export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallPlan => {
   const end = voidEnd(row, became)
   const diagnostics = FindingsJson.read(row.diagnostics)
@@ -101,7 +102,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
   })
 }
 
-/** The public projection, with what became of the plan, read through `sql`. */
+/** The public projection with the outcome of the plan, read through `sql`. */
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}

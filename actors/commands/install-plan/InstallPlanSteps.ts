@@ -24,15 +24,15 @@ const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 
 /**
- * The steps of an install. Each step starts work or collects its result. A completed step is recorded in the row; a step that is
- * waiting for a Run changes nothing.
+ * The steps of an install. Each starts work or collects its result. A completed step is recorded in the row; a step that waits
+ * for a Run changes nothing.
  */
 export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
   {
-    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
+    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan has to wait or has ended. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
-    /** The given work, after what its steps need and must not wait for in their transaction. */
+    /** Runs `work` after preparing what its steps need but must not wait for in their transaction. */
     readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/commands/install-plan/InstallPlanSteps") {
@@ -131,11 +131,11 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // Runs in a savepoint: nothing written before the fault may remain. A repeated attempt would fail again.
+              // A savepoint, so that nothing written before the fault remains. Another attempt would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // The private values have been erased from the coordinator, and now from the write-ahead log as well.
+            // The private values have been erased from the row; this also erases them from the write-ahead log.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }
@@ -160,7 +160,9 @@ export class InstallPlanSteps extends Context.Service<
         return stepped
       })
 
-      /** The initial commit takes over a state: immediately when the check of the module has ended. */
+      /**
+       * Returns true if the next step is an initial commit that takes over a state, which is the case once the check has ended.
+       */
       const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
         if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false
         return (yield* Effect.orDie(decodeRequest(row.request))).adopt !== undefined

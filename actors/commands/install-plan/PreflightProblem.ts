@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../../schema/records/Ids.t
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** The existing records of a preflight. */
+/** The records to which a preflight refers, as far as they exist. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined
@@ -37,7 +37,7 @@ const exactRecords = (
     ? { source, snapshot, report, run }
     : undefined
 
-/** The contents of a request apart from its references to records. */
+/** A request without its references to records. */
 interface Request {
   readonly options?: { readonly modulePath?: string | undefined } | undefined
   readonly source: { readonly url: string; readonly ref?: string | undefined; readonly path?: string | undefined }
@@ -56,7 +56,7 @@ const otherThanNamed = ({ options, source }: Request, { report, snapshot }: Pres
   return isSame ? undefined : failedPrecondition("preflight: the snapshot is of another source than `source` names.")
 }
 
-/** The records that a preflight pins, or why it pins none. Nothing is revealed about records elsewhere. */
+/** Returns the records that a preflight pins, or the reason why it cannot be used. Reveals nothing about records elsewhere. */
 export const pinnedRecords = (
   workspaceId: WorkspaceId,
   request: Request,

@@ -29,7 +29,7 @@ import { RevisionPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** A plan with a due first step, or a due step after the end of one of its Runs. */
+/** A plan whose first step is due, or whose next step is due because a Run has ended. */
 const DuePlan = rowShape({ id: RevisionPlanId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: RevisionPlanId) {
@@ -57,7 +57,7 @@ const mayPlan = Effect.fnUntraced(function* (
   yield* openForRef({ capsule, source, site, starter, configId: capsule.install_config_id, isInstall: false })
 })
 
-/** Serves the revision coordinators: each is created once per key, then advanced as its Runs end, and by requests. */
+/** The revision coordinators. Each is created once per key, and continues when its Runs end or a request arrives. */
 const actors = serve(RevisionPlanCommands, {
   Create: Effect.fnUntraced(function* (id, { context, capsuleId, ref: given, idempotency }) {
     const capsuleOf = Effect.gen(function* () {
@@ -65,7 +65,7 @@ const actors = serve(RevisionPlanCommands, {
       return capsule === undefined ? yield* notFound("Capsule") : capsule
     })
     const create = Effect.gen(function* () {
-      // Commands of the Capsule do not wait for this actor, so only a row read in the transaction is current.
+      // Commands to the Capsule do not wait for this actor, so its row must be read in the transaction.
       const capsule = yield* capsuleOf
       const parsed = parseGitRef(given)
       if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)

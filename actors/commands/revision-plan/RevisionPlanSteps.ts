@@ -22,11 +22,11 @@ import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 
-/** The steps of a revision: sync of the ref, check, plan. The Capsule keeps tracking its lane until an apply. */
+/** The steps of a revision: sync the ref, check it, plan it. The Capsule keeps tracking its lane until an apply. */
 export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {
-    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
+    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan has to wait or has ended. */
     readonly step: (id: RevisionPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/commands/revision-plan/RevisionPlanSteps") {

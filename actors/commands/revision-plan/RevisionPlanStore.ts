@@ -22,13 +22,13 @@ const SteppedPhase = Schema.Literals(
   RevisionPlanPhase.literals.filter((phase) => phase !== "applied" && phase !== "superseded")
 )
 
-/** Revision plans in progress. */
+/** Revision plans. */
 export const RevisionPlanRow = table("revision_plans", {
   id: RevisionPlanId,
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   ref: Schema.String,
-  /** The progress of the coordinator's own steps; the plan itself has the fate of the plan. */
+  /** The progress of the coordinator's own steps. The outcome of the plan is read from its Run. */
   phase: SteppedPhase,
   actor: Schema.String,
   execution_authority_epoch: Schema.Int,
@@ -45,10 +45,7 @@ export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 
 const decodePlan = storedRecord(RevisionPlan)
 
-/**
- * A plan that is waiting for review or for its apply keeps the coordinator reviewable; any other outcome also ends the
- * coordinator.
- */
+/** The coordinator can be reviewed while its plan waits for review or its apply. Any other outcome ends the coordinator too. */
 const endOf = (
   row: RevisionPlanRow,
   plan: PlanEnd | undefined
@@ -62,7 +59,7 @@ const endOf = (
     : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
-/** The public projection, including the plan's fate, read through `sql`. */
+/** The public projection with the outcome of the plan, read through `sql`. */
 export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow

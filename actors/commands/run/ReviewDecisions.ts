@@ -2,17 +2,17 @@ import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts
 import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** The reason why a plan is not waiting for approval. */
+/** The reason why a plan does not wait for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
-  // The job that expires these plans may be late.
+  // The job that expires plans may be late.
   if (status === "waiting_approval") return "has expired"
   return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
 }
 
 /**
- * The reason why a Run cannot be approved at this moment (ISO 8601); `undefined` if it can. A person may include the digest of
- * the plan they have read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so another
- * approval may be given.
+ * Returns the reason why a Run cannot be approved at `at` (ISO 8601), or `undefined` if it can be. A person may send the digest
+ * of the plan that they read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so it needs
+ * another.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
@@ -34,8 +34,8 @@ export const approvalRefusal = (
 }
 
 /**
- * The effect of a cancellation on a Run: it withdraws a Run that has not started or is waiting for review, requests a running Run
- * to stop, and withdraws the approval of an approved plan. Every other Run has already ended.
+ * What cancelling does to a Run: withdraws it if it has not started or waits for review, requests a stop if it is running, or
+ * withdraws the approval of a plan. Every other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -50,7 +50,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** Serves the Run actors: approval and cancellation of one Run. */
+/** The Run actors, which approve and cancel one Run. */
 export const layer = serve(RunCommands, {
   Approve: Effect.fnUntraced(
     function* (id, { acknowledged, context, planDigest, comment }) {
@@ -76,7 +76,7 @@ export const layer = serve(RunCommands, {
       yield* audited(context, row, "run.approve", {
         planDigest: row.plan_digest,
         ...(comment === undefined ? {} : { comment }),
-        // The isolation of the reviewed plan; unknown for plans from older releases.
+        // The isolation of the reviewed plan; unknown for plans from earlier releases.
         isolation: isolation ?? null,
         network: network ?? null,
         ...(waiting === undefined ? {} : { waiting }),
@@ -98,7 +98,7 @@ export const layer = serve(RunCommands, {
       switch (cancelStep(row)) {
         case "withdraw": {
           yield* lifecycle.withdraw(row, by)
-          // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+          // The plan counts as used even if its apply never started, so its sealed file is no longer needed.
           yield* (yield* RunPlans).drop(row.plan_run_id ?? id)
           const cancelled = yield* load(id)
           yield* (yield* RunHandover).finished(cancelled)
@@ -113,7 +113,7 @@ export const layer = serve(RunCommands, {
         case "ended":
           return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
         case "withdraw_approval": {
-          // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
+          // The columns with which an apply takes the plan decide whether the withdrawal or the apply came first.
           if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
             return yield* new ApiError({
               code: "run_conflict",

@@ -9,7 +9,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunStreams } from "../../ledger/run/Runs.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An earlier release may have stored them, so their content is passed on unchanged. */
+/** An earlier release may have stored them, so their contents are returned unchanged. */
 const decodeEvents = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -21,7 +21,7 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads of the durable sequences. The end marker is read first, so that `done` never precedes the last entry. */
+/** Reads the durable sequences. The end is read before the entries, so `done` is never reported before the last entry. */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const layer = Layer.effect(
     const statusOf = (id: RunId) =>
       Effect.map(RunRow.some(sql, "status")`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
 
-    /** More lines may follow while the Run may still start, and until its execution has written the last one. */
+    /** Returns true while more lines may follow: the Run may still start, or its execution has not written the last line. */
     const isLogOpen = (id: RunId) =>
       Effect.map(
         sql`SELECT 1 AS one FROM runs WHERE id = ${id} AND (status IN ('queued', 'running')
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
       const items: Array<RunLogEntry> = []
       let from = after
       let exhausted = false
-      // Chunks hold many lines, so a page is assembled from as few rows as possible.
+      // A chunk contains many lines, so few rows fill a page.
       while (items.length < limit && !exhausted) {
         const chunks = yield* RunLogChunkRow.some(sql, "entries")`SELECT entries FROM run_log_chunks
           WHERE run_id = ${id} AND last_seq > ${from}

@@ -105,7 +105,7 @@ export const layer = Layer.effect(
       }),
       facets: (workspaceId, filter) => countRuns(sql, workspaceId, filter),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
-        // One index lookup per Capsule, regardless of the number of Runs; evidence is not read.
+        // One index lookup per Capsule, however many Runs it has. Reads no evidence.
         const rows = yield* Effect.orDie(LatestRunRow.rows(
           sql
         )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
@@ -133,7 +133,7 @@ export const layer = Layer.effect(
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
         const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
-        // A plan created between the review and the approval would be approved unseen.
+        // A plan created between the review and the approval would be approved without being seen.
         const unmade = plans.find(({ status }) => status === "queued" || status === "running")
         if (unmade !== undefined) {
           return yield* new ApiError({
@@ -161,7 +161,7 @@ export const layer = Layer.effect(
           }
         }
         for (const run of waiting) {
-          // Each approval is bound to the digest shown by this read of the group.
+          // Each approval is bound to the digest that this read of the group returned.
           yield* runCommand.Approve(run.id, {
             context,
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),

@@ -4,13 +4,13 @@ import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
 import { RunRow, SpecJson } from "../../ledger/run/RunRow.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 
-/** The callers that share a queued check: the service's own looks, and those of people, which are part of the history. */
+/** Triggers that can share a queued sync: automatic ones, or those of people, which are part of the history. */
 const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 
 /**
- * The queued sync Run for this lane. It will read the repository after whatever is requesting another sync, so one is enough,
- * however many deliveries arrive in a burst; a sync that is already running may have read the repository earlier, and is not
- * considered. The whole specification is compared: a sync queued for another Connection is a different sync.
+ * Finds a queued sync of this lane that a new request can share. It will read the repository after the request, so one is enough
+ * even for a burst of deliveries. A running sync may already have read the repository, so it is not shared. The whole parameters
+ * are compared, because a sync for another Connection is a different sync.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (
   sourceId: SourceId,

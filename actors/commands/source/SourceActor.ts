@@ -44,7 +44,7 @@ import { ReviewedRefsJson, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const load = Effect.fnUntraced(function* (id: SourceId) {
   const row = yield* (yield* SourceStore).find(id)
-  // A removed Source exists only in its history.
+  // A removed Source is visible only in the history.
   return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
 })
 
@@ -53,7 +53,7 @@ const readRef = Effect.fnUntraced(function* (text: string) {
   return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
 })
 
-/** A configuration from another Workspace is refused like an unknown one. */
+/** A configuration of another Workspace gets the same error as an unknown one. */
 const checkConfig = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined
@@ -82,7 +82,7 @@ const started = Effect.fnUntraced(function* (runId: RunId) {
   return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row, yield* queue.place(row))
 })
 
-/** Checked during the write of the Run, because webhooks and the schedule bypass the routes that would check this. */
+/** Checked when the Run is written, because webhooks and the schedule do not pass the checks of the routes. */
 const usable = Effect.fnUntraced(function* (row: SourceRow, trigger: SyncRequest["trigger"]) {
   const stopped = followObstacle(row, trigger)
   if (stopped !== undefined) return yield* failedPrecondition(stopped)
@@ -113,7 +113,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** Runs in the caller's transaction. The new secret is in the response, and cannot be read afterwards. */
+/** Runs in the caller's transaction. Only this response contains the new secret. */
 const renew = Effect.fnUntraced(function* (id: SourceId, context: CommandContext, version: number) {
   const row = yield* load(id)
   if (row.hook_secret_version !== version) {
@@ -137,7 +137,7 @@ const startSync = Effect.fnUntraced(function* (id: SourceId, request: SyncReques
   const isLook = trigger === "webhook" || trigger === "schedule"
   const spec = yield* syncSpec(row, request)
   if (intent === "observe") yield* (yield* DeferredSyncs).queued(id, { ref, path })
-  // A webhook or the schedule has no caller to receive a refusal, so the Run states why it cannot fetch.
+  // A webhook or schedule has no caller to refuse, so the Run itself records why it cannot fetch.
   if (trigger === "user") {
     const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
     yield* mayUse(context, row.auth_connection_id, fetch)
@@ -159,7 +159,7 @@ const startSync = Effect.fnUntraced(function* (id: SourceId, request: SyncReques
     spec
   })
   yield* (yield* SourceLanes).expected(id, { ref, path })
-  // An automatic sync is added to the history only if it found something.
+  // An automatic sync is recorded in the history only if it finds something.
   if (!isLook) yield* audited(id, context, row.workspace_id, "source.sync", { intent, trigger }, runId)
   return yield* started(runId)
 })
@@ -179,7 +179,7 @@ const defer = Effect.fnUntraced(function* (
   yield* audited(id, context, row.workspace_id, "source.sync_deferred", { ...wanted, trigger })
 })
 
-/** Serves the Source actors: one Git address, its metadata, its syncs and checks. */
+/** The Source actors. Each manages one Git repository: its metadata, syncs and checks. */
 const actors = serve(SourceCommands, {
   Create: Effect.fnUntraced(function* (id, { context, request }) {
     const address = fetchableAddress(request.url, yield* GitPolicy)
@@ -233,7 +233,7 @@ const actors = serve(SourceCommands, {
     }
     yield* checkGitConnection("authConnectionId", row.workspace_id, request.authConnectionId, row.url)
     const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
-    // Attaching a Connection, choosing what it fetches, or automating its use all count as using it.
+    // Attaching a Connection, choosing what it fetches and automating its use all require permission to use it.
     const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
     if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
       yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
@@ -294,7 +294,7 @@ const actors = serve(SourceCommands, {
   Sync: (id, payload) =>
     startSync(id, payload).pipe(
       transacted,
-      // No caller sees this refusal and retries, so the schedule retries.
+      // No caller sees this error, so the schedule retries.
       Effect.tapError(({ code }) =>
         code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
           ? transacted(defer(id, payload.context, payload.trigger, payload.lane))

@@ -15,13 +15,13 @@ import { rowShape } from "../../base/database/Table.ts"
 import { InstallPlanId, type RunId, type SourceId } from "../../../schema/records/Ids.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 
-// Installs are coordinated in a folder above this one.
+// The InstallPlan model is in a higher folder, so only its id is declared here.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this limit, the message contains only the number. */
+/** With more users than this, the message contains only their number. */
 const mostNamed = 10
 
-/** The records that use a Source: existing Capsules from it, and installs in progress. */
+/** The users of a Source: existing Capsules and installs in progress. */
 const usersOf = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
@@ -36,7 +36,7 @@ const usersOf = Effect.fnUntraced(function* (id: SourceId) {
   return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
 }, Effect.orDie)
 
-/** A sync or check that settles later would write to an unlisted Source. */
+/** Fails while a sync or check is in progress, because it would later write to a removed Source. */
 const openRun = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const [open] = yield* RunRow.some(sql, "id", "type", "status")`SELECT id, type, status FROM runs
@@ -54,8 +54,8 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Retires a Source: it no longer has a webhook secret, a schedule or a Connection, and the only snapshots and reports it
- * keeps are those of ended Capsules. Returns whether snapshots were dropped, whose archives may no longer be needed.
+ * Retires a Source: removes its webhook secret, schedule and Connection, and all snapshots and reports except those of ended
+ * Capsules. Returns true if it dropped snapshots, whose archives may no longer be needed.
  */
 const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   return dropped.length > 0
 }, Effect.orDie)
 
-/** Removes the Source and records that in the history. Runs in the caller's transaction. */
+/** Removes the Source and records the removal in the history. Runs in the caller's transaction. */
 const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId }: CommandContext, runId?: RunId) {
   const freesArchives = yield* takeOut(row)
   yield* (yield* InstallConfigStore).dropUnreported(row.workspace_id)
@@ -100,9 +100,9 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Decides about a Source whose sync ended without reading it, and clears its mark. Removes a Source if the request created it
- * only for this sync. If another sync is in progress, that sync decides when it ends; a Source that has been read, is used, or
- * has since been changed by somebody (another ref, a Connection, a new webhook secret) is kept. Runs in the caller's transaction.
+ * Decides about a Source whose sync ended without reading it, and clears its mark. Removes the Source if the request created it
+ * only for this sync. If another sync is in progress, that one decides later. Keeps a Source that has been read, is used, or has
+ * been changed since (another ref, a Connection or a new webhook secret). Runs in the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
   const sources = yield* SourceStore
@@ -116,7 +116,7 @@ export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: Sour
   yield* removed(row, serviceContext, runId)
 })
 
-/** Removes an unused Source, with its webhook secret, its schedule, and its unused snapshots. */
+/** Removes an unused Source, with its webhook secret, schedule and unused snapshots. */
 export const removeSource = Effect.fnUntraced(function* (
   load: Effect.Effect<SourceRow, ApiError, SourceStore>,
   context: CommandContext

@@ -4,7 +4,7 @@ import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 
-/** Syncs the lanes of Sources that follow automatically (specification, Sources). */
+/** Syncs the lanes of Sources that sync automatically (specification, Sources). */
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
@@ -22,7 +22,7 @@ export class SourceSchedule extends Context.Service<
       const syncDue = Effect.gen(function* () {
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
-        // A deferred lane keeps its trigger; a lane that is also due is synced once.
+        // A deferred lane keeps its trigger. A lane that is deferred and due is synced once.
         for (const lane of [...scheduled, ...(yield* deferred.all)]) {
           lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
         }

@@ -32,7 +32,7 @@ import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-/** Replaces the secret of a Source that does not exist, so that both take the same time. */
+/** Used for a Source that does not exist, so that its response takes the same time. */
 const nobodysSecret = randomBytes(32).toString("hex")
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
@@ -163,9 +163,10 @@ export const layer = Layer.effect(
             : Redacted.value(yield* store.hookSecret(source))
         })
         const secret = yield* secretOf(yield* store.find(id))
-        // An unknown Source gets the same response as a wrong secret, after as much work: a hook address reveals nothing.
+        // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a hook reveals
+        // nothing.
         const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery.proofs, delivery.body)
-        // The body may take half a minute: the Source and its secret may have changed meanwhile.
+        // The body may take half a minute, and the Source and its secret may have changed meanwhile.
         const row = yield* store.find(id)
         if (row === undefined || secret === undefined || !isAuthentic || secret !== (yield* secretOf(row))) {
           return yield* new ApiError({
@@ -174,8 +175,8 @@ export const layer = Layer.effect(
               "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
           })
         }
-        // Accepted without effect, so that the forge does not disable the hook. Not recorded either, since it may be redelivered
-        // once the Source follows or the Workspace has been restored.
+        // Accepted without effect, so that the forge does not disable the hook. Not recorded, because the delivery may be
+        // repeated once the Source follows again or the Workspace has been restored.
         if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
           WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
@@ -190,7 +191,7 @@ export const layer = Layer.effect(
           const look = command.Sync(id, { context: hookContext, intent: "observe", trigger: "webhook", lane })
           return look.pipe(
             Effect.map((run) => [run]),
-            // The queue is full: the lane is recorded, and synced without another delivery.
+            // The queue is full. The lane is recorded and synced later, without another delivery.
             Effect.catch((error) =>
               Effect.gen(function* () {
                 // The Source was stopped after the read above, so the delivery has no effect, as if it had arrived later.
@@ -200,7 +201,7 @@ export const layer = Layer.effect(
             )
           )
         }).pipe(
-          // The forge sees an error and redelivers: the redelivery must not be mistaken for a duplicate.
+          // The forge gets an error and redelivers. The redelivery must not count as a duplicate.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
         return { runIds: runs.flat().map((run) => run.id) }

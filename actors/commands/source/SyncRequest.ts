@@ -19,13 +19,12 @@ export interface SyncRequest {
   readonly removeUnread?: boolean
 }
 
-/** The Source's own lane unless another is requested. */
+/** The requested lane, or the Source's own lane. */
 export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
 /**
- * True if a Source that no sync has read was created with `removeUnread`: the last attempt records this, and the next attempt
- * inherits it.
+ * Returns true if the Source was created with `removeUnread` and no sync has read it. Each attempt passes this on to the next.
  */
 const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
   if (source.last_synced_at !== null) return false
@@ -40,7 +39,7 @@ const wasForReading = Effect.fn("Source.wasForReading")(function* (source: Sourc
   return last !== undefined && removableBy(last) !== undefined
 })
 
-/** The task of a requested sync, and the fate of the Source if it fails. */
+/** The parameters of a requested sync, including what happens to the Source if the sync fails. */
 export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
   const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
   return {
