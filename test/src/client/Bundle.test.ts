@@ -19,9 +19,9 @@ test("the client is bundled for browsers without code from Node, the service or 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// The whole bundle: effect takes up two thirds, the declarations of every route and record the rest. Code that only a server
-// needs (prose, access rules, the manifest grammar) is in files that they do not import. The limit grows with the routes: it
-// catches code that a page does not need, and is no target.
+// The whole bundle: effect takes up two thirds, the declarations of every route and record the rest. Server-only code (prose,
+// access rules, the manifest grammar) is in files that the declarations do not import. The limit grows with the routes; it exists
+// to catch code that a page does not need.
 const mostBytes = 100_000
 
 test("the client with effect adds less than 100 KB to a page, compressed", async () => {

@@ -14,8 +14,8 @@ const newClient = () =>
 const isBuilt = (client: SvcClientShape, name: string) =>
   Object.getOwnPropertyDescriptor(client, name)?.get === undefined
 
-describe("the groups of a client", () => {
-  test("are those of the API, each with all of its methods", () => {
+describe("Client groups", () => {
+  test("a client has the groups of the API, each with all of its methods", () => {
     const client = newClient()
     expect(Object.keys(client).toSorted()).toEqual(Object.keys(SvcApi.groups).toSorted())
     const methods = Object.entries<object>({ ...client }).map(
@@ -28,7 +28,7 @@ describe("the groups of a client", () => {
     )
   })
 
-  test("are built on first use, once", () => {
+  test("a client builds each group once, on first use", () => {
     const client = newClient()
     expect(Object.keys(client).filter((name) => isBuilt(client, name))).toEqual([])
     const first = client.workspaces

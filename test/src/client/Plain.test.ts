@@ -14,7 +14,7 @@ import type {
 import { requestOf } from "../../../src/client/Plain.ts"
 import { it } from "../../support/Effect.ts"
 
-/** The places of brands in a type: the path of each such field, to a depth that no request exceeds. */
+/** The path of each branded field in a type, to a depth that no request exceeds. */
 type BrandedIn<A, Path extends string, Depth extends ReadonlyArray<unknown> = []> = Depth["length"] extends 6
   ? never
   : A extends Brand.Brand<string>
@@ -41,8 +41,8 @@ type IsPlain<Service extends { readonly Service: unknown }> = [BrandedArguments<
   ? true
   : BrandedArguments<Service["Service"]>
 
-// The type checker decides: a branded field of a request is named in its message.
-test("the services take ids and paths as plain strings throughout", () => {
+// The type checker decides: its message contains every branded field of a request.
+test("the client's services take ids and paths as plain strings throughout", () => {
   const services: readonly [
     IsPlain<typeof Capsules>,
     IsPlain<typeof Connections>,
@@ -56,7 +56,7 @@ test("the services take ids and paths as plain strings throughout", () => {
   expect(services).toHaveLength(8)
 })
 
-it.effect("a malformed id is refused before a request is sent, and named by its field", () =>
+it.effect("a malformed id is refused before a request is sent, and the error contains its field", () =>
   Effect.gen(function* () {
     const dependency = { producerCapsuleId: "network", mode: "published_output", outputs: [] } as const
     const refused = yield* Effect.flip(requestOf(NewDependency)(dependency))

@@ -23,8 +23,8 @@ const nodeProgram = fileURLToPath(new URL("support/NodeProgram.ts", import.meta.
 
 const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
 
-describe("following a Run with the client", () => {
-  live("yields every event once, in order, as they arrive", () =>
+describe("Following Runs", () => {
+  live("following a Run yields every event once, in order, as it arrives", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -48,7 +48,7 @@ describe("following a Run with the client", () => {
     })
   )
 
-  live("resumes a stream where it was cut off", () =>
+  live("following a Run resumes its stream where it was cut off", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -74,7 +74,7 @@ describe("following a Run with the client", () => {
   )
 
   it.effect(
-    "waits longer after each failure, or as long as the server requests, and resets once an event has arrived",
+    "following a Run waits longer after each failure, or as the server requests, and resets after an event",
     () =>
       Effect.gen(function* () {
         const refused = (status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -116,10 +116,10 @@ describe("following a Run with the client", () => {
       })
   )
 
-  it.live("behaves the same on Node", () =>
+  it.live("following a Run behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // It is available on every machine with npm installed.
+      // Node is available on every machine with npm installed.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -142,7 +142,7 @@ describe("following a Run with the client", () => {
     }).pipe(Effect.provide(server))
   )
 
-  live("does not retry after a refusal", () =>
+  live("following a Run does not retry after a refusal", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const codes = yield* Effect.forEach(["nobody", "ada-token-for-b"], (token) =>

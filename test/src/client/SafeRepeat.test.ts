@@ -28,7 +28,7 @@ const get = HttpClientRequest.get("https://svc.example.test/api/v1/workspaces")
 const post = HttpClientRequest.post("https://svc.example.test/api/v1/workspaces")
 const keyed = HttpClientRequest.setHeader(post, "idempotency-key", "once")
 
-/** The outcome of a request, and the number of seconds it took; nothing takes longer than ten minutes. */
+/** The outcome of a request, and its duration in seconds; no request takes longer than ten minutes. */
 const ended = Effect.fnUntraced(
   function* (answers: ReadonlyArray<Answer>, request: HttpClientRequest.HttpClientRequest) {
     const { asked, client } = serverWith(answers)
@@ -44,8 +44,8 @@ const ended = Effect.fnUntraced(
   Effect.provide(Layer.mergeAll(TestClock.layer()))
 )
 
-describe("a client request", () => {
-  it.effect("is repeated when the server was too busy and a repetition is safe", () =>
+describe("Client requests", () => {
+  it.effect("a client request is repeated when the server was too busy and a repetition is safe", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
@@ -55,14 +55,14 @@ describe("a client request", () => {
     })
   )
 
-  it.effect("is repeated if it did not arrive", () =>
+  it.effect("a client request is repeated if it did not arrive", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])
     })
   )
 
-  it.effect("returns the last response", () =>
+  it.effect("a client request returns the last response", () =>
     Effect.gen(function* () {
       const busy = { status: 503 }
       expect(yield* ended([busy, busy, busy, busy, busy], get)).toEqual([503, 4])
@@ -75,7 +75,7 @@ describe("a client request", () => {
     })
   )
 
-  it.effect("waits no longer than a minute, and is not repeated after any other refusal", () =>
+  it.effect("a client request waits at most a minute, and is not repeated after any other refusal", () =>
     Effect.gen(function* () {
       expect(yield* ended([{ status: 503, retryAfter: "61" }], get)).toEqual([503, 1])
       expect(yield* ended([{ status: 500 }], get)).toEqual([500, 1])

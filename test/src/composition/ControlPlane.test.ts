@@ -42,8 +42,8 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
   return { url, operator, token: secret, user, client: yield* makeClient({ baseUrl: url, token: secret }) }
 })
 
-describe("the control plane as a library", () => {
-  live("runs twice in one process, each with its own data", () =>
+describe("Embedded control plane", () => {
+  live("the control plane runs twice in one process, each with its own data", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.all([start(), start()])
       expect(one.url).not.toBe(two.url)
@@ -60,7 +60,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("reports refusals to the typed client, with the request's id", () =>
+  live("the control plane reports refusals to the typed client, with the request's id", () =>
     Effect.gen(function* () {
       const { client } = yield* start()
       const missing = yield* Effect.flip(client.runs.read({ params: { runId: `run_${"q".repeat(24)}` } }))
@@ -75,7 +75,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("shows its metrics only to the operator, and leaves no listener open", () =>
+  live("the control plane shows its metrics only to the operator, and leaves no listener open", () =>
     Effect.gen(function* () {
       const addresses = yield* Effect.scoped(
         Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("exports spans, metrics and logs to a collector, without any secrets in them", () =>
+  live("the control plane exports spans, metrics and logs to a collector, without any secrets in them", () =>
     Effect.gen(function* () {
       const telemetry = yield* collector
       const token = yield* Effect.scoped(

@@ -34,8 +34,8 @@ const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSetti
     return (yield* client.dashboard.bootstrap({ query: {} })).notices ?? []
   }).pipe(Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels }), Effect.provide(platform))
 
-describe("the notice about the isolation of Runs on every page of the dashboard", () => {
-  it.live("is absent when Runs are isolated", () =>
+describe("Isolation notice", () => {
+  it.live("the isolation notice is absent when Runs are isolated", () =>
     Effect.gen(function* () {
       const notices = yield* noticesOf("auto", defaultSandboxSettings.levels)
       if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(notices).toEqual([])
@@ -43,13 +43,13 @@ describe("the notice about the isolation of Runs on every page of the dashboard"
     })
   )
 
-  it.live("reports that Runs are refused when no level works", () =>
+  it.live("the isolation notice reports that Runs are refused when no level works", () =>
     Effect.gen(function* () {
       expect(yield* noticesOf("auto", [])).toEqual(["runs_refused"])
     })
   )
 
-  it.live("reports that modules are not isolated when the operator has disabled isolation", () =>
+  it.live("the isolation notice reports that modules are not isolated when the operator has disabled isolation", () =>
     Effect.gen(function* () {
       expect(yield* noticesOf("off", defaultSandboxSettings.levels)).toEqual(["isolation_off"])
     })

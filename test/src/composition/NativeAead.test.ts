@@ -23,7 +23,7 @@ const world = Effect.gen(function* () {
   return { decrypt, encrypt, other, own }
 }).pipe(Effect.provide(NodeCrypto.layer))
 
-it.live("seals and opens the same bytes as WebCrypto", () =>
+it.live("the native AEAD seals and opens the same bytes as WebCrypto", () =>
   Effect.gen(function* () {
     const { decrypt, encrypt, other, own } = yield* world
     for (const plain of [
@@ -40,7 +40,7 @@ it.live("seals and opens the same bytes as WebCrypto", () =>
   })
 )
 
-it.live("seals and opens a part of a long value in place", () =>
+it.live("the native AEAD seals and opens a part of a long value in place", () =>
   Effect.gen(function* () {
     const { encrypt, own } = yield* world
     const sealed = yield* own(encrypt(new Uint8Array(partBytes)))
@@ -48,7 +48,7 @@ it.live("seals and opens a part of a long value in place", () =>
   })
 )
 
-it.live("opens nothing after any byte has changed, with another place, or cut short", () =>
+it.live("the native AEAD opens nothing that was changed in any byte, moved to another place, or cut short", () =>
   Effect.gen(function* () {
     const { decrypt, encrypt, own } = yield* world
     const sealed = yield* own(encrypt(text("a value")))

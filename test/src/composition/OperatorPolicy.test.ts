@@ -22,8 +22,8 @@ const origin = "https://git.example.com"
 
 const prices = { currency: "USD", items: [{ type: "demo_server", when: { size: "large" }, monthly: 40 }] }
 
-describe("the policy file", () => {
-  it.live("is read as a whole", () =>
+describe("Policy file", () => {
+  it.live("the policy file is read as a whole", () =>
     Effect.gen(function* () {
       const profile = { isolation: "bubblewrap", tool: { name: "opentofu" } } as const
       const policy = {
@@ -39,7 +39,7 @@ describe("the policy file", () => {
     })
   )
 
-  it.live("is refused as a whole if it contains a single unknown word", () =>
+  it.live("the policy file is refused as a whole if it contains a single unknown key", () =>
     Effect.gen(function* () {
       const refusals = [
         "",
@@ -80,7 +80,7 @@ describe("the policy file", () => {
   )
 })
 
-describe("OAuth helpers in the policy file", () => {
+describe("OAuth helpers", () => {
   const documented = Effect.promise(() =>
     readFile(new URL("../../../docs/oauth-helpers.md", import.meta.url), "utf8")
   ).pipe(Effect.map((text) => /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? ""))
@@ -94,7 +94,7 @@ describe("OAuth helpers in the policy file", () => {
       return yield* Effect.flatMap(OAuthHelpers, Effect.succeed).pipe(Effect.provide(layer))
     }).pipe(Effect.provide(given))
 
-  it.live("are declared as the documentation shows, with the secret stored elsewhere", () =>
+  it.live("OAuth helpers in the policy file are declared as documented, with the secret stored elsewhere", () =>
     Effect.gen(function* () {
       const helpers = yield* declared(yield* documented)
       expect(helpers.map(({ helper }) => helper)).toMatchObject([
@@ -106,7 +106,7 @@ describe("OAuth helpers in the policy file", () => {
     })
   )
 
-  it.live("are refused at startup if they could not work", () =>
+  it.live("OAuth helpers that could not work are refused at startup", () =>
     Effect.gen(function* () {
       const text = yield* documented
       const changed = (from: string, to: string) => declared(text.replace(from, to))

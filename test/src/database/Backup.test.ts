@@ -33,7 +33,7 @@ const insertUser = Effect.flatMap(
 
 const sealedWith = (keyring: Keyring) => ({ keys: Effect.succeed(keyring), acceptUnauthenticated: false })
 
-it.live("an online backup restores into an empty folder", () =>
+it.live("an online backup can be restored into an empty folder", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -56,7 +56,7 @@ it.live("an online backup restores into an empty folder", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("refuses a file that is not a backup and leaves the folder unchanged", () =>
+it.live("restore refuses a file that is not a backup and leaves the folder unchanged", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -77,7 +77,7 @@ it.live("refuses a file that is not a backup and leaves the folder unchanged", (
   }).pipe(Effect.provide(platform))
 )
 
-it.live("refuses to restore under a running server", () =>
+it.live("restore refuses to run while a server uses the folder", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const error = yield* Effect.flip(
@@ -108,7 +108,7 @@ const changed = (bytes: Uint8Array, at: number) => {
 
 const joined = (...parts: ReadonlyArray<Uint8Array>) => new Uint8Array(Buffer.concat(parts))
 
-it.live("refuses an edited backup, and reports the changed part", () =>
+it.live("restore refuses an edited backup, and reports the changed part", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -151,7 +151,7 @@ it.live("refuses an edited backup, and reports the changed part", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("reports the master key that a backup requires", () =>
+it.live("restore reports the master key that a backup requires", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const { file, keyring } = yield* sealed(root)
@@ -164,7 +164,7 @@ it.live("reports the master key that a backup requires", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("accepts an unauthenticated file only on request, and states the risk", () =>
+it.live("restore accepts an unauthenticated file only on request, and states the risk", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const file = `${root}/older.sqlite`
@@ -180,7 +180,7 @@ it.live("accepts an unauthenticated file only on request, and states the risk", 
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sets aside the write-ahead log of a lost database instead of replaying it into the restored database", () =>
+it.live("restore sets the write-ahead log of a lost database aside instead of replaying it", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -10,7 +10,7 @@ import { it } from "../../support/Effect.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
-it.live("creates a private folder, and removes other users' access to an open one", () =>
+it.live("opening a data folder creates a private folder, and removes other users' access to an existing one", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -23,7 +23,7 @@ it.live("creates a private folder, and removes other users' access to an open on
   }).pipe(platform)
 )
 
-it.live("refuses a second concurrent server, and accepts the next server once the first has stopped", () =>
+it.live("a data folder refuses a second server until the first has stopped", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -33,7 +33,7 @@ it.live("refuses a second concurrent server, and accepts the next server once th
         const error = yield* Effect.flip(Effect.scoped(open))
         expect(error._tag).toBe("InstanceAlreadyRunning")
         expect(error.message).toContain(`process ${process.pid}`)
-        // The refused attempt has not released the first claim.
+        // The refused attempt has not released the first lock.
         expect((yield* Effect.flip(Effect.scoped(open)))._tag).toBe("InstanceAlreadyRunning")
       })
     )
@@ -41,7 +41,7 @@ it.live("refuses a second concurrent server, and accepts the next server once th
   }).pipe(platform)
 )
 
-it.live("a killed process leaves no claim behind", () =>
+it.live("a killed process leaves no lock on its data folder", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const script = `
@@ -65,7 +65,7 @@ it.live("a killed process leaves no claim behind", () =>
   }).pipe(platform)
 )
 
-it.live("every file of a served folder is private", () =>
+it.live("every file of a served data folder is private", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* temporary
@@ -80,7 +80,7 @@ it.live("every file of a served folder is private", () =>
   }).pipe(platform)
 )
 
-it.live("a refused claim in this process does not let another process in", () =>
+it.live("a refused lock in this process does not let another process in", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     yield* Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -96,7 +96,7 @@ it.live("a refused claim in this process does not let another process in", () =>
   }).pipe(platform)
 )
 
-it.live("explains why a folder cannot be used", () =>
+it.live("svc explains why it cannot use a data folder", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -106,7 +106,7 @@ it.live("explains why a folder cannot be used", () =>
   }).pipe(platform)
 )
 
-it.effect("distinguishes network file systems from local ones", () =>
+it.effect("svc distinguishes network file systems from local file systems", () =>
   Effect.sync(() => {
     const mountInfo = [
       "22 1 8:1 / / rw - ext4 /dev/sda1 rw",
@@ -125,7 +125,7 @@ it.effect("distinguishes network file systems from local ones", () =>
   })
 )
 
-it.live("restarts with its own tables, and refuses tables from a newer release", () =>
+it.live("the database restarts with its own tables, and refuses tables from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

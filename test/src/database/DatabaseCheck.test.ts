@@ -44,25 +44,25 @@ const refused = Effect.fnUntraced(function* (spoil: (file: string) => void) {
   expect(isUnchanged).toBe(true)
 })
 
-describe("a reopened database", () => {
-  tests.live("unchanged: is served", () =>
+describe("Reopened databases", () => {
+  tests.live("an unchanged database is served", () =>
     Effect.gen(function* () {
       expect((yield* reopened(() => {})).result._tag).toBe("Success")
     })
   )
 
-  tests.live("with a damaged header: is refused and left unchanged", () =>
+  tests.live("a database with a damaged header is refused and left unchanged", () =>
     refused((file) => overwrite(file, 0, garbage(64)))
   )
 
-  tests.live("with a damaged page: is refused and left unchanged", () =>
+  tests.live("a database with a damaged page is refused and left unchanged", () =>
     refused((file) => {
       const pages = Math.floor(statSync(file).size / pageSize)
       overwrite(file, Math.floor(pages / 2) * pageSize, garbage(pageSize))
     })
   )
 
-  tests.live("truncated: is refused and left unchanged", () =>
+  tests.live("a truncated database is refused and left unchanged", () =>
     refused((file) => {
       const bytes = readFileSync(file)
       const handle = openSync(file, "w")

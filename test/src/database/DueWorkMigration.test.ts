@@ -47,7 +47,7 @@ const source = {
   updated_at: at
 }
 
-/** Messages as the library of earlier releases stored them, in tables that it made itself. */
+/** Messages as the library of earlier releases stored them, in tables that the library created. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE IF NOT EXISTS cluster_messages (id INTEGER PRIMARY KEY, message_id TEXT UNIQUE, shard_id TEXT NOT NULL,

@@ -35,9 +35,9 @@ const vanished = (...parts: ReadonlyArray<string>) => [
   expect.stringMatching(new RegExp(parts.join(".*")))
 ]
 
-describe("a data folder without its database", () => {
+describe("Missing databases", () => {
   live(
-    "is treated as a new installation when it is empty, and as the same installation at the next startup",
+    "an empty data folder becomes a new installation, and stays the same installation at the next startup",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -51,7 +51,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused, and left unchanged, when it contains any part of an installation",
+    "a data folder with any part of an installation but no database is refused and left unchanged",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -103,7 +103,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused after its database has been removed, and served again once it is back",
+    "a data folder is refused after its database was removed, and served again once the database is back",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -116,7 +116,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "starts over with --new, which moves the remains aside, and refuses other folders",
+    "startup with --new moves the remains of an installation aside, and refuses other folders",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -142,7 +142,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "continues without --new after a first startup that was killed at any point",
+    "a first startup killed at any point continues without --new",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -164,7 +164,7 @@ describe("a data folder without its database", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the last two steps: the folder already names its database, so the mark no longer permits a missing one.
+      // Killed between the last two steps: the folder already records its database, so the mark no longer permits a missing one.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")
@@ -174,9 +174,9 @@ describe("a data folder without its database", () => {
   )
 })
 
-describe("a data folder that contains another installation's database", () => {
+describe("Foreign databases", () => {
   live(
-    "is refused, and neither the folder nor the database is changed",
+    "a data folder with another installation's database is refused, and neither is changed",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -187,14 +187,14 @@ describe("a data folder that contains another installation's database", () => {
         "InstallationMismatch",
         expect.stringMatching(new RegExp(`${b}.*${a}`))
       ])
-      // The operator may confirm that it is the right one.
+      // The operator may confirm that the database belongs to this folder.
       yield* fs.remove(`${root}/a/instance.json`)
       expect(yield* opened(`${root}/a`)).toBe(b)
     })
   )
 
   live(
-    "is refused when the settings contain the installation, even if the folder is empty",
+    "an empty data folder is refused if the settings contain an installation",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -211,9 +211,9 @@ describe("a data folder that contains another installation's database", () => {
   )
 })
 
-describe("a running server", () => {
+describe("Running servers", () => {
   live(
-    "detects that its database file is gone or has been replaced",
+    "a running server detects that its database file is gone or has been replaced",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { foldColumns } from "../../../src/database/FoldedColumns.ts"
 import { migrations } from "../../../src/database/Migrations.ts"
 
-// `Migrations.test.ts` compares the tables of a new database with those of a migrated one.
-describe("a new database", () => {
-  test("gets every column with its table", () => {
+// `Migrations.test.ts` compares the tables of a new database with the tables of a migrated database.
+describe("New databases", () => {
+  test("a new database gets every column with its table", () => {
     const folded = foldColumns(migrations)
     expect(Object.keys(folded)).toEqual(Object.keys(migrations))
     expect(
@@ -14,7 +14,7 @@ describe("a new database", () => {
     ).toEqual([])
   })
 
-  test("gets added columns after the others and before the table's constraints", () => {
+  test("a new database gets added columns after the others and before the table's constraints", () => {
     expect(
       foldColumns({
         "0001_first": ["CREATE TABLE a (x TEXT CHECK (x <> '(,'), y TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID"],
@@ -30,7 +30,7 @@ describe("a new database", () => {
     })
   })
 
-  test("adds columns later to a table that is created twice or by another component", () => {
+  test("a new database adds columns later to a table that is created twice or by another component", () => {
     const steps = {
       "0001_first": ["CREATE TABLE a (x TEXT)", "ALTER TABLE a ADD COLUMN y TEXT", "DROP TABLE a"],
       "0002_second": ["CREATE TABLE a (x TEXT)", "ALTER TABLE b ADD COLUMN y TEXT"]

@@ -16,14 +16,14 @@ const numberOf = (name: string) => Number.parseInt(name, 10)
 const fingerprint = (statements: ReadonlyArray<string> | undefined) =>
   createHash("sha256").update(JSON.stringify(statements)).digest("hex")
 
-describe("a released migration", () => {
+describe("Released migrations", () => {
   for (const [name, digest] of Object.entries(releasedMigrations)) {
-    test(`${name} is unchanged since its release`, () => {
+    test(`the migration ${name} is unchanged since its release`, () => {
       expect(fingerprint(migrations[name])).toBe(digest)
     })
   }
 
-  test("is followed only by later migrations", () => {
+  test("a released migration is followed only by later migrations", () => {
     const newest = Math.max(...Object.keys(releasedMigrations).map(numberOf))
     const unknown = Object.keys(migrations).filter((name) => !(name in releasedMigrations))
     expect(unknown.filter((name) => numberOf(name) <= newest)).toEqual([])
@@ -33,10 +33,10 @@ describe("a released migration", () => {
 const upTo = (version: number) =>
   Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
 
-// Nothing here has to survive this process.
+// The data need not survive this process.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
-/** Runs the effect on a database with this content; by default it has no tables. */
+/** Runs the effect on a database with this content, by default without tables. */
 const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, content?: Uint8Array) =>
   Effect.flatMap(temporaryFolder, (folder) => {
     const file = `${folder}/svc.db`
@@ -54,7 +54,7 @@ const newest = await Effect.runPromise(Effect.cached(Effect.scoped(onDatabase(Ef
 
 const versions = Object.keys(migrations).map(numberOf)
 
-/** An empty database of every version, each made from the one before it by a migration, word for word. */
+/** An empty database of every version, each created from the previous version by its migration, word for word. */
 const history = await Effect.runPromise(
   Effect.cached(
     Effect.scoped(
@@ -124,7 +124,7 @@ const schemaChanges = Effect.flatMap(
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
 ).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
 
-it.live("a new database is created with one change less for each added column", () =>
+it.live("a new database is created with one change fewer for each added column", () =>
   Effect.gen(function* () {
     const added = Object.values(migrations)
       .flat()
@@ -134,9 +134,9 @@ it.live("a new database is created with one change less for each added column", 
   })
 )
 
-describe("a database from an earlier release", () => {
+describe("Earlier databases", () => {
   for (const version of versions) {
-    it.live(`from version ${version} is migrated to this release's schema and keeps its rows`, () =>
+    it.live(`a database of version ${version} is migrated to this release's schema and keeps its rows`, () =>
       Effect.flatMap(history, (databases) =>
         onDatabase(
           Effect.gen(function* () {

@@ -38,8 +38,8 @@ const spoil = (file: string, page: number) => {
   closeSync(handle)
 }
 
-describe("the pages of a database under a running server", () => {
-  it.live("finds no fault in a sound file, also while somebody writes", () =>
+describe("Page checks", () => {
+  it.live("the page check finds no fault in a sound file, even during a write", () =>
     Effect.gen(function* () {
       const { file } = yield* database
       const writer = new DatabaseSync(file)
@@ -49,7 +49,7 @@ describe("the pages of a database under a running server", () => {
     })
   )
 
-  it.live("finds a damaged page that the server still has in its cache", () =>
+  it.live("the page check finds a damaged page that the server still has in its cache", () =>
     Effect.gen(function* () {
       const { file, pages } = yield* database
       const server = new DatabaseSync(file)
@@ -64,7 +64,7 @@ describe("the pages of a database under a running server", () => {
     })
   )
 
-  it.effect("reads at most 5 MB in a second", () =>
+  it.effect("the page check reads at most 5 MB per second", () =>
     Effect.gen(function* () {
       const { file, pages } = yield* database
       const looking = yield* Effect.forkChild(lookAtPages(file))
@@ -80,7 +80,7 @@ describe("the pages of a database under a running server", () => {
     })
   )
 
-  it.live("leaves the server ready, with a notice", () =>
+  it.live("the page check leaves the server ready, with a notice", () =>
     Effect.gen(function* () {
       const { services } = yield* servedPerson
       const fault = { message: "The database is damaged.", remedy: "Restore." }
@@ -92,7 +92,7 @@ describe("the pages of a database under a running server", () => {
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
-  it.effect("checks again within a day, and reports its findings", () =>
+  it.effect("the page check runs again within a day, and reports its findings", () =>
     Effect.gen(function* () {
       const { file, folder, pages } = yield* database
       const served = Layer.mock(DataFolder)({ path: folder, databaseFile: file, masterKeyFile: `${folder}/master.key` })

@@ -44,7 +44,7 @@ const restoredState = (folder: string) =>
 const whole = { restored: true, members: ["unconfirmed"], sessions: 0, events: 1 }
 
 it.live(
-  "a restore that is killed at any step leaves either no database or the complete database, and can be repeated",
+  "a restore killed at any step leaves no database or the complete one, and can be repeated",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -65,13 +65,13 @@ it.live(
         const folder = `${root}/${point}`
         yield* fs.makeDirectory(folder)
         yield* writeKeyringFile(`${folder}/master.key`, keyring)
-        // The remains of the lost database must not end up in the restored one.
+        // The remains of the lost database must not end up in the restored database.
         yield* fs.writeFileString(`${folder}/svc.sqlite-wal`, "frames of a lost database")
         expect([point, yield* killed(file, folder, point)]).toEqual([point, "SIGKILL"])
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // Same state as before: there is nothing to serve, and no new installation takes its place.
+          // Same state as before: nothing can be served, and no new installation takes its place.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -22,7 +22,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection such as another process would open. */
+/** A connection as another process would open it. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -66,7 +66,7 @@ it.live("a commit by this process is visible to the next read in the same turn",
   })
 )
 
-it.live("no read transaction is left open, and the write-ahead log can be emptied", () =>
+it.live("shared reads leave no read transaction open, and the write-ahead log can be emptied", () =>
   Effect.gen(function* () {
     const { value } = yield* table("emptied")
     const elsewhere = yield* another
@@ -86,7 +86,7 @@ it.live("reads between this process's commits do not keep the write-ahead log fr
       expect(yield* value).toBe(v)
     }
     expect(Number(elsewhere.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"])).toBeLessThan(1500)
-    // As if many requests were handled in one turn.
+    // Simulates many requests handled in one turn.
   }).pipe(Effect.provideService(MaxOpsBeforeYield, Number.MAX_SAFE_INTEGER))
 )
 
@@ -112,7 +112,7 @@ const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   return { remembered, runs: () => runs }
 })
 
-it.live("any commit, by this process or another, invalidates the cache", () =>
+it.live("any commit, by this process or another, invalidates the read cache", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("remembered")
     yield* sql`CREATE TABLE unrelated (k INTEGER)`
@@ -152,7 +152,7 @@ it.live("a value read before a commit is not cached after that commit, however l
   })
 )
 
-it.live("neither a failure nor a missing value is cached", () =>
+it.live("the read cache stores neither failures nor missing values", () =>
   Effect.gen(function* () {
     const refused = yield* counting(Effect.fail("no"))
     yield* Effect.repeat(Effect.ignore(refused.remembered("one")), Schedule.recurs(2))
@@ -163,7 +163,7 @@ it.live("neither a failure nor a missing value is cached", () =>
   })
 )
 
-it.live("nothing is cached when commits are not counted", () =>
+it.live("the read cache stores nothing when commits are not counted", () =>
   Effect.gen(function* () {
     const nowhere = Context.get(Context.empty(), CommitCache)
     const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(CommitCache, nowhere))

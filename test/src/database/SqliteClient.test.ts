@@ -16,7 +16,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return sql
 })
 
-it.live("commits, rolls back, and rolls back only a nested savepoint", () =>
+it.live("the SQLite client commits, rolls back, and rolls back only a nested savepoint", () =>
   Effect.gen(function* () {
     const sql = yield* table("moves")
     yield* sql.withTransaction(sql`INSERT INTO moves VALUES (1, 'kept')`)
@@ -35,7 +35,7 @@ it.live("commits, rolls back, and rolls back only a nested savepoint", () =>
   })
 )
 
-it.live("executes a join again without preparing it again", () =>
+it.live("the SQLite client executes a join again without preparing it again", () =>
   Effect.gen(function* () {
     const sql = yield* table("lefts")
     yield* table("rights")
@@ -46,7 +46,8 @@ it.live("executes a join again without preparing it again", () =>
     prepared.mockRestore()
     if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
     let consulted = 0
-    // SQLite consults it about every table and column while it prepares a statement. Setting it expires all statements once.
+    // SQLite consults the authorizer about every table and column while it prepares a statement. Setting it expires all
+    // statements once.
     database.setAuthorizer(() => {
       consulted += 1
       return constants.SQLITE_OK
@@ -60,7 +61,7 @@ it.live("executes a join again without preparing it again", () =>
   })
 )
 
-it.live("reports the constraint that a duplicate violates", () =>
+it.live("the SQLite client reports the constraint that a duplicate violates", () =>
   Effect.gen(function* () {
     const sql = yield* table("doubles")
     yield* sql`INSERT INTO doubles VALUES (1, 'a')`
@@ -69,7 +70,7 @@ it.live("reports the constraint that a duplicate violates", () =>
   })
 )
 
-it.live("continues after a COMMIT that failed on a deferred foreign key", () =>
+it.live("the SQLite client continues after a COMMIT that failed on a deferred foreign key", () =>
   Effect.gen(function* () {
     const sql = yield* table("parents")
     yield* sql`CREATE TABLE children (p INTEGER REFERENCES parents (k) DEFERRABLE INITIALLY DEFERRED)`
@@ -132,7 +133,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
   })
 )
 
-it.live("streams more rows than one chunk, stops early, and an open stream does not block other reads", () =>
+it.live("a stream returns more rows than one chunk, can stop early, and does not block other reads", () =>
   Effect.gen(function* () {
     const sql = yield* table("many")
     yield* sql`WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO many SELECT k, 'v' || k FROM n`
@@ -161,7 +162,7 @@ it.live("integers beyond 2^53 are an error, or bigints on request", () =>
   })
 )
 
-it.live("distinguishes columns with the same name, and passes every binding type", () =>
+it.live("the SQLite client distinguishes columns with the same name, and passes every binding type", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect(yield* sql`SELECT 1 AS a, 2 AS a`.values).toEqual([[1, 2]])
@@ -181,7 +182,7 @@ it.live("a callback after commit runs once, and not after a rollback", () =>
   })
 )
 
-it.live("is durable and overwrites deleted data", () =>
+it.live("the SQLite client is durable and overwrites deleted data", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect((yield* sql`PRAGMA journal_mode`)[0]).toMatchObject({ journal_mode: "wal" })
@@ -194,7 +195,7 @@ it.live("is durable and overwrites deleted data", () =>
   })
 )
 
-it.live("checkpoints its log without waiting for a reader, and waits for writers as before", () =>
+it.live("a checkpoint empties the log without waiting for readers, and waits for writers", () =>
   Effect.gen(function* () {
     const sql = yield* table("read")
     const databaseFile = yield* DatabaseFile

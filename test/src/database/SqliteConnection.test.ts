@@ -13,24 +13,22 @@ class CountingDatabase extends DatabaseSync {
   }
 }
 
-it.effect(
-  "a statement in use remains compiled regardless of the number of others, and the least recently used statements are dropped",
-  () =>
-    Effect.gen(function* () {
-      const database = yield* Effect.acquireRelease(
-        Effect.sync(() => new CountingDatabase(":memory:")),
-        (open) => Effect.sync(() => open.close())
-      )
-      const connection = new SqliteConnection(database)
-      const rows = (sql: string) => connection.execute(sql, [], undefined)
-      for (let other = 0; other < 1000; other++) {
-        expect(yield* rows("SELECT 'hot' AS text")).toEqual([{ text: "hot" }])
-        expect(yield* rows(`SELECT ${other} AS number`)).toEqual([{ number: other }])
-      }
-      expect(database.compiled.get("SELECT 'hot' AS text")).toBe(1)
-      yield* rows("SELECT 999 AS number")
-      expect(database.compiled.get("SELECT 999 AS number")).toBe(1)
-      yield* rows("SELECT 0 AS number")
-      expect(database.compiled.get("SELECT 0 AS number")).toBe(2)
-    })
+it.effect("a statement in use remains compiled, and the least recently used statements are dropped", () =>
+  Effect.gen(function* () {
+    const database = yield* Effect.acquireRelease(
+      Effect.sync(() => new CountingDatabase(":memory:")),
+      (open) => Effect.sync(() => open.close())
+    )
+    const connection = new SqliteConnection(database)
+    const rows = (sql: string) => connection.execute(sql, [], undefined)
+    for (let other = 0; other < 1000; other++) {
+      expect(yield* rows("SELECT 'hot' AS text")).toEqual([{ text: "hot" }])
+      expect(yield* rows(`SELECT ${other} AS number`)).toEqual([{ number: other }])
+    }
+    expect(database.compiled.get("SELECT 'hot' AS text")).toBe(1)
+    yield* rows("SELECT 999 AS number")
+    expect(database.compiled.get("SELECT 999 AS number")).toBe(1)
+    yield* rows("SELECT 0 AS number")
+    expect(database.compiled.get("SELECT 0 AS number")).toBe(2)
+  })
 )

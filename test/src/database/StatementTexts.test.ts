@@ -21,7 +21,7 @@ const counted = () => {
 const plain = (segments: ReadonlyArray<Statement.Segment>) =>
   Statement.makeCompilerSqlite().compile(Statement.fragment(segments), false)
 
-// Few different words, so that a text equals a name of a column.
+// Only a few different words, so that a text can equal a column name.
 const words = fc.constantFrom("a", "b", "SELECT ", " = ")
 const values: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<undefined | null | boolean>(undefined, null, true),
@@ -49,9 +49,9 @@ const segments = fc.array(
   { maxLength: 6 }
 )
 
-describe("a compiler that caches texts", () => {
+describe("Statement cache", () => {
   for (const most of [1, 50, 4096]) {
-    test(`returns the compiler's result on every call, with room for ${most} texts`, () => {
+    test(`the statement cache returns the compiler's result on every call, with room for ${most} texts`, () => {
       const remembering = withRememberedTexts(Statement.makeCompilerSqlite(), most)
       fc.assert(
         fc.property(segments, (given) => {
@@ -64,7 +64,7 @@ describe("a compiler that caches texts", () => {
     })
   }
 
-  test("does not mistake a piece of text for a column", () => {
+  test("the statement cache does not mistake a piece of text for a column", () => {
     const remembering = withRememberedTexts(Statement.makeCompilerSqlite())
     const { literal, recordInsertHelper } = Statement
     for (const given of [
@@ -76,7 +76,7 @@ describe("a compiler that caches texts", () => {
     }
   })
 
-  test("writes each text once, and returns the same string for other values", () => {
+  test("the statement cache writes each text once, and returns the same string for other values", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler)
     const statement = (id: string) =>
@@ -94,7 +94,7 @@ describe("a compiler that caches texts", () => {
     expect(written()).toBe(1)
   })
 
-  test("drops all texts once there are too many, and writes them again", () => {
+  test("the statement cache drops all texts once there are too many, and writes them again", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler, 2)
     const compile = (text: string) => remembering.compile(Statement.fragment([Statement.literal(text)]), false)[0]

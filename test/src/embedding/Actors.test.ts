@@ -45,8 +45,8 @@ const inWorkspace = Effect.gen(function* () {
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-describe("an in-process actor", () => {
-  plane.live("is refused what its role does not allow, and sees nothing of other Workspaces", () =>
+describe("In-process actors", () => {
+  plane.live("an in-process actor is refused actions outside its role, and sees nothing of other Workspaces", () =>
     Effect.gen(function* () {
       const { workspace } = yield* PlaneFixture
       const { user: stranger } = yield* person
@@ -61,7 +61,7 @@ describe("an in-process actor", () => {
     })
   )
 
-  plane.live("cannot be an account that does not exist, is disabled, or has been disabled in the meantime", () =>
+  plane.live("an in-process actor cannot be a missing or disabled account, even one disabled in the meantime", () =>
     Effect.gen(function* () {
       const administration = yield* Administration
       const { user } = yield* person
@@ -81,7 +81,7 @@ describe("an in-process actor", () => {
     })
   )
 
-  plane.live("is limited to the Workspace and the Projects it is confined to", () =>
+  plane.live("an in-process actor is limited to its Workspace and Projects", () =>
     Effect.gen(function* () {
       const { user, workspace } = yield* PlaneFixture
       const other = yield* as(
@@ -91,7 +91,7 @@ describe("an in-process actor", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As with a token: a limit without a Workspace would leave everything outside it open.
+      // Same rule as for a token: a limit without a Workspace would leave everything outside it open.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
@@ -104,24 +104,22 @@ describe("an in-process actor", () => {
     })
   )
 
-  plane.live(
-    "acts as the service only when named as such: in every Workspace, without an account, and audited as the service",
-    () =>
-      Effect.gen(function* () {
-        const { user, workspace } = yield* PlaneFixture
-        yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
-        yield* as(ControlPlane.service, newSource("by-the-service"))
-        const account = Effect.flatMap(Workspaces, ({ page }) => page())
-        expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
-        const history = Effect.flatMap(Workspaces, ({ activity }) =>
-          Stream.runCollect(activity(workspace.id, { action: "source.create" }))
-        )
-        const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
-        expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
-      })
+  plane.live("an in-process actor acts as the service only when named as such, and is audited as the service", () =>
+    Effect.gen(function* () {
+      const { user, workspace } = yield* PlaneFixture
+      yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
+      yield* as(ControlPlane.service, newSource("by-the-service"))
+      const account = Effect.flatMap(Workspaces, ({ page }) => page())
+      expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
+      const history = Effect.flatMap(Workspaces, ({ activity }) =>
+        Stream.runCollect(activity(workspace.id, { action: "source.create" }))
+      )
+      const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
+      expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
+    })
   )
 
-  plane.live("is not an identity from another control plane, over HTTP, or from an external request", () =>
+  plane.live("an in-process actor cannot be an identity from another control plane or an external request", () =>
     Effect.gen(function* () {
       const { user } = yield* PlaneFixture
       const here = yield* ControlPlane
@@ -147,7 +145,7 @@ describe("an in-process actor", () => {
   )
 
   plane.live(
-    "loses a live stream when the account is disabled",
+    "an in-process actor loses a live stream when its account is disabled",
     () =>
       Effect.gen(function* () {
         if (tool === null) return

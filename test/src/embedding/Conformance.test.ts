@@ -54,7 +54,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The same program, run once over each transport, without knowing which one. */
+/** The same program, run once over each transport without knowing which transport it uses. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | PlaneFixture>,
@@ -127,7 +127,7 @@ describe("one program", () => {
       }
       const once = { idempotencyKey: `install ${way}`.replaceAll(" ", "-") }
       const install = yield* installs.create(workspace.id, request, once)
-      // The digest covers the request: repeating it returns the same install, and a different one is refused.
+      // The digest covers the request: repeating it returns the same install, and a different request is refused.
       expect((yield* installs.create(workspace.id, request, once)).id).toBe(install.id)
       const other = { ...request, capsule: { name: "other", environment: "production" } }
       expect(yield* Effect.flip(installs.create(workspace.id, other, once))).toMatchObject({
@@ -147,7 +147,7 @@ describe("one program", () => {
       const apply = yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })
       expect((yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })).id).toBe(apply.id)
 
-      // Live from the start, and again from the middle: the same rows, without gaps.
+      // Followed live from the start, and again from the middle: the same rows, without gaps.
       const events = yield* Stream.runCollect(runs.events(apply.id))
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       expect(events.at(-1)?.kind).toBe("run.succeeded")

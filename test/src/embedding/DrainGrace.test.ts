@@ -66,7 +66,9 @@ const applied = Effect.fnUntraced(function* (workspaceId: WorkspaceId, url: stri
   return (yield* runs.apply(planned.id)).id
 })
 
-/** A control plane whose Scope is closed while an apply is waiting for its provider, and what it finds when reopened. */
+/**
+ * A control plane whose Scope is closed while an apply is waiting for its provider, and the records found after it is reopened.
+ */
 const stoppedAtWork = Effect.fnUntraced(function* (
   grace: Duration.Input,
   whileItStops: (release: Effect.Effect<void>) => Effect.Effect<void>
@@ -130,7 +132,7 @@ const live = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 live(
-  "a Run in progress when the Scope closes finishes within the grace period, as if nothing were closing",
+  "a Run in progress when the Scope closes can finish within the grace period",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork("1 hour", (release) => release)
@@ -141,7 +143,7 @@ live(
 )
 
 live(
-  "without a grace period it is interrupted, and the state of what it has created is kept",
+  "without a grace period a Run is interrupted, and the state of its created resources is kept",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork(0, () => Effect.void)

@@ -42,7 +42,7 @@ const held = Effect.promise(async () => {
 const ada = { email: "ada@example.com" }
 
 describe("embedding", () => {
-  live("two can run in one layer graph without sharing anything", () =>
+  live("two embedded control planes can run in one layer graph without sharing anything", () =>
     Effect.gen(function* () {
       const memo = yield* Layer.makeMemoMap
       const scope = yield* Scope.Scope
@@ -60,7 +60,7 @@ describe("embedding", () => {
     })
   )
 
-  live("responds on the host's server, and uses the host's database", () =>
+  live("an embedded control plane responds on the host's server, and uses the host's database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerSqlite({ filename: `${yield* folder}/host.sqlite` })
@@ -94,7 +94,7 @@ describe("embedding", () => {
     })
   )
 
-  live("passes on failures from the host's parts, and adds only one failure of its own", () =>
+  live("an embedded control plane passes on failures from the host's parts, and adds only one of its own", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`
@@ -112,7 +112,7 @@ describe("embedding", () => {
     })
   )
 
-  live("refuses an origin with a path, and settings that do not exist or are not valid", () =>
+  live("an embedded control plane refuses an origin with a path, and unknown or invalid settings", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       for (const origin of ["https://example.com/svc", "https://example.com/", "example.com"]) {
@@ -135,7 +135,7 @@ describe("embedding", () => {
     })
   )
 
-  live("reads no settings from the environment, and takes its options from the host's configuration", () =>
+  live("an embedded control plane reads its options from the host's configuration, never from the environment", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const environment = ConfigProvider.fromUnknown({
@@ -152,7 +152,7 @@ describe("embedding", () => {
     })
   )
 
-  live("gives Runs the grace period from the options, and lets the host modify the default runner", () =>
+  live("an embedded control plane gives Runs the grace period from the options, and accepts a custom runner", () =>
     Effect.gen(function* () {
       let seen: unknown
       const observed = Layer.effectDiscard(
@@ -170,7 +170,7 @@ describe("embedding", () => {
     })
   )
 
-  live("leaves no file, socket or process behind", () =>
+  live("a closed control plane leaves no file, socket or process behind", () =>
     Effect.gen(function* () {
       const once = Effect.scoped(
         Effect.gen(function* () {
@@ -182,7 +182,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // The first one loads everything that the process keeps permanently.
+      // The first control plane loads everything that the process keeps permanently.
       yield* once
       const before = yield* held
       yield* once
@@ -194,7 +194,7 @@ describe("embedding", () => {
   )
 })
 
-live("a process that embedded it exits on its own: no timer, fiber or handle keeps it alive", () =>
+live("a process that embedded a control plane exits without help, as no timer, fiber or handle keeps it alive", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))

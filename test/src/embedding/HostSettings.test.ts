@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 const place = { baseUrl: "https://svc.example.com" }
 
-it.effect("a host gives numbers, booleans, lists, secrets and sizes as they are", () =>
+it.effect("a host can provide numbers, booleans, lists, secrets and sizes as native values", () =>
   Effect.gen(function* () {
     const settings = {
       runConcurrency: 3,
@@ -30,7 +30,7 @@ it.effect("a host gives numbers, booleans, lists, secrets and sizes as they are"
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.effect("a list without items is not the default", () =>
+it.effect("a list setting without items differs from the default", () =>
   Effect.gen(function* () {
     expect(yield* settingTexts({ runnerForbiddenRanges: [] })).toEqual(new Map([["runnerForbiddenRanges", "none"]]))
     const { runnerForbiddenRanges } = yield* settingsOf({ dataDir: "./plane" }, place)

@@ -49,45 +49,47 @@ const status = Effect.fnUntraced(function* (path: string, init: RequestInit = {}
   return (yield* Effect.promise(() => fetch(`${url}${path}`, init))).status
 })
 
-describe("the API under a prefix of the host", () => {
-  host.live("serves the client, whose base URL includes the path, and states its location in discovery", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Host
-      const administration = yield* Administration
-      const { user, workspace } = yield* administration.createAccount({ email: "ada@example.com" })
-      const token = yield* administration.createToken(user.subject, { name: "host" })
-      for (const baseUrl of [`${url}/control/plane`, `${url}/control/plane/`]) {
-        const found = yield* Effect.gen(function* () {
-          const sources = yield* Sources
-          const { source } = yield* sources.create({
-            workspaceId: workspace.id,
-            name: "over the prefix",
-            url: "https://git.example.com/module.git"
+describe("API prefix", () => {
+  host.live(
+    "an API under a prefix serves the client with the path in its base URL, and discovery states the location",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Host
+        const administration = yield* Administration
+        const { user, workspace } = yield* administration.createAccount({ email: "ada@example.com" })
+        const token = yield* administration.createToken(user.subject, { name: "host" })
+        for (const baseUrl of [`${url}/control/plane`, `${url}/control/plane/`]) {
+          const found = yield* Effect.gen(function* () {
+            const sources = yield* Sources
+            const { source } = yield* sources.create({
+              workspaceId: workspace.id,
+              name: "over the prefix",
+              url: "https://git.example.com/module.git"
+            })
+            const listed = yield* Stream.runCollect(sources.list(workspace.id))
+            yield* sources.remove(source.id)
+            expect((yield* (yield* Workspaces).get(workspace.id)).role).toBe("owner")
+            return listed.map(({ name }) => name)
+          }).pipe(Effect.provide(Layer.merge(Client.layer({ baseUrl }), Actor.token(token))))
+          expect(found).toEqual(["over the prefix"])
+        }
+        for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
+          const response = yield* Effect.promise(() => fetch(`${url}/control/plane${path}`))
+          const entrance = `${url}/control/plane`
+          expect(yield* Effect.promise(() => response.json())).toMatchObject({
+            apiBaseUrl: `${entrance}/api/v1`,
+            endpoints: { openapi: `${entrance}/openapi.json`, oidc_issuer: "https://svc.example.com" }
           })
-          const listed = yield* Stream.runCollect(sources.list(workspace.id))
-          yield* sources.remove(source.id)
-          expect((yield* (yield* Workspaces).get(workspace.id)).role).toBe("owner")
-          return listed.map(({ name }) => name)
-        }).pipe(Effect.provide(Layer.merge(Client.layer({ baseUrl }), Actor.token(token))))
-        expect(found).toEqual(["over the prefix"])
-      }
-      for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
-        const response = yield* Effect.promise(() => fetch(`${url}/control/plane${path}`))
-        const entrance = `${url}/control/plane`
-        expect(yield* Effect.promise(() => response.json())).toMatchObject({
-          apiBaseUrl: `${entrance}/api/v1`,
-          endpoints: { openapi: `${entrance}/openapi.json`, oidc_issuer: "https://svc.example.com" }
-        })
-      }
-      const document = yield* Effect.promise(() => fetch(`${url}/control/plane/openapi.json`))
-      const described = yield* Effect.promise(() => document.json())
-      expect(described.servers).toEqual([{ url: `${url}/control/plane` }])
-      expect(described.paths["/api/v1/runs/{runId}"]).toBeDefined()
-      expect(Object.keys(described.paths).filter((path) => path.startsWith("/auth"))).toEqual([])
-    })
+        }
+        const document = yield* Effect.promise(() => fetch(`${url}/control/plane/openapi.json`))
+        const described = yield* Effect.promise(() => document.json())
+        expect(described.servers).toEqual([{ url: `${url}/control/plane` }])
+        expect(described.paths["/api/v1/runs/{runId}"]).toBeDefined()
+        expect(Object.keys(described.paths).filter((path) => path.startsWith("/auth"))).toEqual([])
+      })
   )
 
-  host.live("removes a Source whose first sync fails, if the client requested that", () =>
+  host.live("an API under a prefix removes a Source whose first sync fails, if the client requested that", () =>
     Effect.gen(function* () {
       const { url } = yield* Host
       const administration = yield* Administration
@@ -111,7 +113,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("accepts no cookie, and exposes only the API, webhooks, discovery and health", () =>
+  host.live("an API under a prefix accepts no cookie, and exposes only the API, webhooks, discovery and health", () =>
     Effect.gen(function* () {
       expect(yield* status("/")).toBe(200)
       expect(yield* status("/control/plane/healthz")).toBe(200)
@@ -125,7 +127,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("lets no path escape from the prefix on a server that passes paths on unchanged", () =>
+  host.live("no path escapes from the API's prefix on a server that passes paths on unchanged", () =>
     Effect.gen(function* () {
       const plane = yield* Effect.context<ControlPlane>()
       const served = yield* Layer.build(
@@ -149,7 +151,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("does not act on behalf of the person whose session cookie the browser sends", () =>
+  host.live("an API under a prefix does not act for the person whose session cookie the browser sends", () =>
     Effect.gen(function* () {
       const { handle } = yield* ControlPlane
       const administration = yield* Administration

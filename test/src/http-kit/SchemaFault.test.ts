@@ -13,7 +13,7 @@ const declaredNames = (value: unknown, names = new Set<string>()): ReadonlySet<s
   return names
 }
 
-test("a message repeats every name that the API declares", () => {
+test("a validation message repeats every name that the API declares", () => {
   const names = [...declaredNames(OpenApi.fromApi(SvcApi))]
   expect(names.length).toBeGreaterThan(300)
   expect(names.filter((name) => requestedName(name) !== name)).toEqual([])

@@ -13,7 +13,7 @@ import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseRepo
 import { licenseList } from "../../../src/licenses/Licenses.ts"
 import { suite } from "../../support/Effect.ts"
 
-// The sources are bundled to see what they include.
+// Bundles the sources to find out which packages they include.
 setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const tests = suite(NodeServices.layer)
@@ -43,7 +43,7 @@ tests.live("every bundled package has its licence text, and an allowed licence",
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
-    // The packages named in the runtime's LICENSE.md, each with its own licence text rather than a reference to it.
+    // The packages listed in the runtime's LICENSE.md, each with its own licence text rather than a reference to it.
     for (const [library, words] of [
       ["BoringSSL", "The OpenSSL Project"],
       ["brotli", "the Brotli Authors"],
@@ -108,8 +108,8 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
   return folder
 })
 
-describe("a bundled package", () => {
-  tests.live("is collected together with its licence text", () =>
+describe("Bundled packages", () => {
+  tests.live("a bundled package is collected together with its licence text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
       expect(components.find(({ name }) => name === "one")).toEqual({
@@ -129,7 +129,7 @@ describe("a bundled package", () => {
     ["under no licence", { text: "t", license: "" }, `one 1.2.3 is under ""`],
     ["with an unknown Go module", { text: "t", parser: "go1.25.0 example.com/x/y@v1.0.0" }, "example.com/x/y 1.0.0"]
   ] as const) {
-    tests.live(`${why} is a failure`, () =>
+    tests.live(`a bundled package ${why} is refused`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(collectLicenses(yield* repositoryOf(options)))
         expect(error).toMatchObject({ _tag: "LicensesIncomplete", message: expect.stringContaining(message) })
@@ -138,21 +138,19 @@ describe("a bundled package", () => {
   }
 })
 
-tests.live(
-  "a licence is allowed if every part of an AND, or one part of an OR, is allowed, and an exception applies to one name only",
-  () =>
-    Effect.sync(() => {
-      const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
-      for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
-        expect([license, isAllowed(license)]).toEqual([license, true])
-      }
-      for (const license of ["GPL-2.0-only", "MIT AND GPL-2.0-only", "MPL-2.0", "UNLICENSED", "SEE LICENSE IN X", ""]) {
-        expect([license, isAllowed(license)]).toEqual([license, false])
-      }
-      expect(isAllowed("(MIT OR GPL-2.0-only) AND GPL-2.0-only")).toBe(false)
-      expect(isAllowed("MPL-2.0", "@cdktn/hcl2json")).toBe(true)
-      expect(isAllowed("LGPL-3.0-or-later", "@cdktn/hcl2json")).toBe(false)
-    })
+tests.live("a licence expression is allowed if every part of an AND, or one part of an OR, is allowed", () =>
+  Effect.sync(() => {
+    const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
+    for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
+      expect([license, isAllowed(license)]).toEqual([license, true])
+    }
+    for (const license of ["GPL-2.0-only", "MIT AND GPL-2.0-only", "MPL-2.0", "UNLICENSED", "SEE LICENSE IN X", ""]) {
+      expect([license, isAllowed(license)]).toEqual([license, false])
+    }
+    expect(isAllowed("(MIT OR GPL-2.0-only) AND GPL-2.0-only")).toBe(false)
+    expect(isAllowed("MPL-2.0", "@cdktn/hcl2json")).toBe(true)
+    expect(isAllowed("LGPL-3.0-or-later", "@cdktn/hcl2json")).toBe(false)
+  })
 )
 
 tests.live("packages are identified by their innermost folder, and Go modules by their file paths", () =>
@@ -172,7 +170,7 @@ tests.live("packages are identified by their innermost folder, and Go modules by
 )
 
 tests.live(
-  "the server's package contains its licence, the notice and the licences of what it depends on, and so does the image",
+  "the server's package and image contain the licence, the notice and the licences of all dependencies",
   () =>
     Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -203,6 +201,6 @@ tests.live(
       const image = yield* files.readFileString(`${root}/docs/operations/Containerfile`)
       expect(image).toContain("COPY dist/LICENSE dist/NOTICE dist/THIRD-PARTY-LICENSES.txt /usr/share/doc/svc/")
     }).pipe(Effect.scoped),
-  // It compiles the library first.
+  // The test compiles the library first.
   240_000
 )

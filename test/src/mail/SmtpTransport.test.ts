@@ -32,8 +32,8 @@ const certificate = Effect.gen(function* () {
 const login = { user: "svc", password: "the-smtp-password" }
 const credentials = { user: login.user, password: Redacted.make(login.password) }
 
-describe("a mail server", () => {
-  it.live("on this machine accepts mail as written, in clear text", () =>
+describe("Mail servers", () => {
+  it.live("a mail server on this machine accepts mail as written, in clear text", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       yield* through({ url: `smtp://127.0.0.1:${server.port}` }, sending)
@@ -50,7 +50,7 @@ describe("a mail server", () => {
 
   for (const mode of ["implicit", "starttls"] as const) {
     const scheme = mode === "implicit" ? "smtps" : "smtp"
-    it.live(`with TLS (${mode}) is verified, and svc signs in to it`, () =>
+    it.live(`a mail server with TLS (${mode}) is verified, and svc signs in to it`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -64,7 +64,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with an untrusted certificate (${mode}) is sent no mail`, () =>
+    it.live(`a mail server with an untrusted certificate (${mode}) receives no mail`, () =>
       Effect.gen(function* () {
         const { caFile: _, ...tls } = yield* certificate
         const other = yield* certificate
@@ -76,7 +76,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with a certificate for another name (${mode}) is sent no mail`, () =>
+    it.live(`a mail server with a certificate for another name (${mode}) receives no mail`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -89,7 +89,7 @@ describe("a mail server", () => {
     )
   }
 
-  it.live("without STARTTLS is sent neither password nor mail if TLS is required", () =>
+  it.live("a mail server without STARTTLS receives neither password nor mail if TLS is required", () =>
     Effect.gen(function* () {
       const { caFile } = yield* certificate
       const server = yield* mailServer({ login })
@@ -99,7 +99,7 @@ describe("a mail server", () => {
     })
   )
 
-  it.live("reports whether it would refuse the same mail again", () =>
+  it.live("a refused mail is reported as permanent or temporary", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`
@@ -121,7 +121,7 @@ describe("a mail server", () => {
     })
   )
 
-  it.live("reads its password from a file, which must exist", () =>
+  it.live("the mail password is read from a file, which must exist", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const passwordFile = `${yield* temporaryFolder}/password`

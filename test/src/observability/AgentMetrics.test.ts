@@ -25,7 +25,7 @@ const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]
   })
 
 plane.live(
-  "pools, their agents and the Runs waiting for them are gauges, and agents' Runs are counted when they end",
+  "pools, agents and waiting Runs are gauges, and agents' Runs are counted when they end",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

@@ -41,7 +41,7 @@ test("the operator's documentation explains every metric, and nothing else", () 
   expect(rows.flatMap((row) => named(row.split("|")[1] ?? "")).toSorted()).toEqual(declared)
 })
 
-test("the alerts and the dashboard use metrics that exist", () => {
+test("the alerts and the dashboard use existing metrics", () => {
   const known = new Set(declared.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]))
   for (const file of ["alerts.yml", "dashboard.json"]) {
     const used = named(readFileSync(`${examples}/${file}`, "utf8"))
@@ -50,7 +50,7 @@ test("the alerts and the dashboard use metrics that exist", () => {
   }
 })
 
-test("every alert states what to do, and has a test case", () => {
+test("every alert includes instructions, and has a test case", () => {
   const alerts = readFileSync(`${examples}/alerts.yml`, "utf8")
   const cases = readFileSync(`${examples}/alerts.test.yml`, "utf8")
   const names = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name = ""]) => name)
@@ -80,7 +80,7 @@ test("promtool is installed wherever all suites must run", () => {
 })
 
 describe.skipIf(!hasPromtool)("promtool", () => {
-  test("accepts the configuration and the rules, and their test cases pass", () => {
+  test("promtool accepts the configuration and the rules, and their test cases pass", () => {
     expect(promtool(["check", "config", `${examples}/prometheus.yml`]).status).toBe(0)
     const { said, status } = promtool(["test", "rules", `${examples}/alerts.test.yml`])
     expect([status, said]).toEqual([0, expect.stringContaining("SUCCESS")])

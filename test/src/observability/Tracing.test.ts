@@ -12,8 +12,8 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-describe.skipIf(tool === null)("telemetry from the main job", () => {
-  it.live("runs from the request through the actor to the tool, measures Runs, and contains no secret", () =>
+describe.skipIf(tool === null)("Main job telemetry", () => {
+  it.live("the telemetry of a Run spans the request, the actor and the tool, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }
@@ -31,7 +31,8 @@ describe.skipIf(tool === null)("telemetry from the main job", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Sharing a trace is not enough, because client and server share one in this demo anyway: the request must be an ancestor.
+      // Sharing a trace is not enough, because client and server share a trace in this demo anyway: the request must be an
+      // ancestor.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>
@@ -57,7 +58,7 @@ describe.skipIf(tool === null)("telemetry from the main job", () => {
   )
 })
 
-it.live("a trace shows neither the code nor the state from an authorization response", () =>
+it.live("a trace contains neither the code nor the state of an authorization response", () =>
   Effect.gen(function* () {
     const { everything, origin, ...collected } = yield* collector
     const dataDir = yield* migratedFolder

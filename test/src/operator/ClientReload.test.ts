@@ -51,7 +51,7 @@ const server = Effect.gen(function* () {
   return { decide, files, clientsFile, register, reload, here: Layer.merge(Layer.succeedContext(services), browsing) }
 })
 
-live("svc admin reload removes clients together with their codes and refresh families, and keeps the others", () =>
+live("svc admin reload removes clients with their codes and refresh families, and keeps other clients", () =>
   Effect.gen(function* () {
     const { here, register, reload } = yield* server
     yield* Effect.gen(function* () {
@@ -103,7 +103,7 @@ live("svc admin reload removes clients together with their codes and refresh fam
   })
 )
 
-live("a file that breaks a rule changes nothing in either file, and the refusal explains what to do", () =>
+live("a file that breaks a rule changes nothing in either file, and the refusal explains the remedy", () =>
   Effect.gen(function* () {
     const { clientsFile, decide, files, here, register, reload } = yield* server
     yield* Effect.gen(function* () {

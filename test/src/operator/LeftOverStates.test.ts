@@ -56,8 +56,8 @@ const furnished = Effect.gen(function* () {
   return { admin, dataDir, root, world }
 })
 
-describe("the operator's commands for left-over states", () => {
-  live("list and download alongside the running server, to a new file, whatever its size", () =>
+describe("Left-over states", () => {
+  live("the operator lists and downloads left-over states of any size while the server runs", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { audit, id, logged, sql } = yield* world
@@ -92,7 +92,7 @@ describe("the operator's commands for left-over states", () => {
     })
   )
 
-  live("work the same way on a folder without a server", () =>
+  live("the operator lists and downloads left-over states the same way without a server", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { id } = yield* Effect.scoped(world)

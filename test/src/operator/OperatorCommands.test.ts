@@ -26,8 +26,8 @@ const running = Effect.gen(function* () {
 
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
-describe("the operator's commands alongside a running server", () => {
-  live("refuse a value out of bounds in the same single line with and without the server, and name the flag", () =>
+describe("Operator commands", () => {
+  live("an operator command refuses an out-of-range value in the same line with and without the server", () =>
     Effect.gen(function* () {
       const { admin } = yield* running
       const alone = `${yield* folder}/data`
@@ -53,7 +53,7 @@ describe("the operator's commands alongside a running server", () => {
     })
   )
 
-  live("are executed by the server immediately, and each is recorded in an event that names it", () =>
+  live("an operator command is executed by the server at once, and recorded in an event", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
       const first = yield* admin(["setup-link"])
@@ -96,7 +96,7 @@ describe("the operator's commands alongside a running server", () => {
       expect((yield* signIn(other))._tag).toBe("Failure")
       expect((yield* admin(["users", "unlock", ...ada])).code).toBe(0)
       expect((yield* signIn(other))._tag).toBe("Success")
-      // Without --yes it reports what would happen, and does nothing.
+      // Without --yes the command reports what would happen, and does nothing.
       const asked = yield* admin(["users", "delete", ...ada])
       expect([asked.code, asked.error]).toEqual([2, expect.stringContaining("--yes")])
       expect((yield* states).length).toBe(1)
@@ -127,7 +127,7 @@ describe("the operator's commands alongside a running server", () => {
     })
   )
 
-  live("change nothing when refused", () =>
+  live("a refused operator command changes nothing", () =>
     Effect.gen(function* () {
       const { admin, audit } = yield* running
       expect((yield* admin(["create-user", ...user], `${password}\n`)).code).toBe(0)
@@ -152,7 +152,7 @@ describe("the operator's commands alongside a running server", () => {
     })
   )
 
-  live("grant, revoke and list operators, effective from their next request", () =>
+  live("svc admin grants, revokes and lists operators, effective from their next request", () =>
     Effect.gen(function* () {
       const { admin, audit, url } = yield* running
       const created = yield* admin(["create-user", ...user], `${password}\n`)
@@ -183,7 +183,7 @@ describe("the operator's commands alongside a running server", () => {
     })
   )
 
-  live("leave the files of the data folder as private as they were", () =>
+  live("operator commands leave the files of the data folder as private as they were", () =>
     Effect.gen(function* () {
       const { admin, dataDir } = yield* running
       const files = yield* FileSystem.FileSystem

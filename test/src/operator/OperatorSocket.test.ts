@@ -8,7 +8,7 @@ import { serve } from "./support/Server.ts"
 
 const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
 
-/** A socket whose process has been killed, like the one a killed server leaves behind. */
+/** A socket whose process has been killed, like the socket that a killed server leaves behind. */
 const deadSocket = (path: string) =>
   Effect.promise(async () => {
     const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
@@ -19,7 +19,7 @@ const deadSocket = (path: string) =>
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
-    // Protected from the garbage collector, which would release the claim.
+    // Protected from the garbage collector, which would release the lock.
     const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
     lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
     Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
@@ -31,13 +31,13 @@ const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string)
   yield* Effect.promise(() => child.stdout.getReader().read())
 })
 
-describe("the operator's socket", () => {
+describe("Operator socket", () => {
   for (const [fate, onData] of [
     ["is killed", `process.kill(process.pid, "SIGKILL")`],
     ["hangs up", "socket.end()"],
     ["speaks another language", `socket.write("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`]
   ] as const)
-    live(`never reports a command as done when the server ${fate} partway through`, () =>
+    live(`a command is never reported as done when the server ${fate} partway through`, () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -53,7 +53,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("of a killed server is replaced by the next server, and blocks nobody in the meantime", () =>
+  live("the socket of a killed server is replaced by the next server, and blocks nobody in the meantime", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -72,7 +72,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("is missing if its path would be too long: both the server and the command report it", () =>
+  live("an operator socket whose path would be too long is reported by the server and the command", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
       const { logged } = yield* serve(dataDir)
@@ -87,7 +87,7 @@ describe("the operator's socket", () => {
 
   // Only root can change the owner of a folder.
   if (process.getuid?.() === 0)
-    live("is required for root: without a server, root would leave files that the server's user cannot open", () =>
+    live("root needs the socket, because its files would be unreadable for the server's user", () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -99,7 +99,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("is reported missing while another command holds the folder", () =>
+  live("a missing socket is reported while another command holds the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))
@@ -111,7 +111,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("closes a malformed connection, and answers the next one", () =>
+  live("the operator socket closes a malformed connection, and answers the next connection", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
@@ -141,42 +141,44 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("accepts no command without its server's secret, which only the folder's owner can read", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const dataDir = `${yield* folder}/data`
-      yield* serve(dataDir)
-      const secret = `${dataDir}/operator.secret`
-      expect((yield* files.stat(secret)).mode & 0o777).toBe(0o600)
-      const headers = (given: string) => [["x-svc-operator-secret", given]]
-      const answerTo = (given: ReadonlyArray<ReadonlyArray<string>>) =>
-        Effect.promise(
-          () =>
-            new Promise<string>((resolve) => {
-              const request = { _tag: "Request", id: "1", tag: "SetupLink", payload: null, headers: given }
-              void Bun.connect({
-                unix: `${dataDir}/operator.sock`,
-                socket: {
-                  open: (socket) => void socket.write(`${JSON.stringify(request)}\n`),
-                  data: (socket, bytes) => {
-                    socket.end()
-                    resolve(bytes.toString())
+  live(
+    "the operator socket accepts no command without its server's secret, which only the folder's owner can read",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const dataDir = `${yield* folder}/data`
+        yield* serve(dataDir)
+        const secret = `${dataDir}/operator.secret`
+        expect((yield* files.stat(secret)).mode & 0o777).toBe(0o600)
+        const headers = (given: string) => [["x-svc-operator-secret", given]]
+        const answerTo = (given: ReadonlyArray<ReadonlyArray<string>>) =>
+          Effect.promise(
+            () =>
+              new Promise<string>((resolve) => {
+                const request = { _tag: "Request", id: "1", tag: "SetupLink", payload: null, headers: given }
+                void Bun.connect({
+                  unix: `${dataDir}/operator.sock`,
+                  socket: {
+                    open: (socket) => void socket.write(`${JSON.stringify(request)}\n`),
+                    data: (socket, bytes) => {
+                      socket.end()
+                      resolve(bytes.toString())
+                    }
                   }
-                }
+                })
               })
-            })
-        )
-      const correct = yield* files.readFileString(secret)
-      for (const given of [[], headers(""), headers("0".repeat(64)), headers(correct.slice(1))]) {
-        const answer = yield* answerTo(given)
-        expect(answer).toContain("OperatorUnauthorised")
-        expect(answer).not.toContain("Success")
-      }
-      expect(yield* answerTo(headers(correct))).toContain("Success")
-    })
+          )
+        const correct = yield* files.readFileString(secret)
+        for (const given of [[], headers(""), headers("0".repeat(64)), headers(correct.slice(1))]) {
+          const answer = yield* answerTo(given)
+          expect(answer).toContain("OperatorUnauthorised")
+          expect(answer).not.toContain("Success")
+        }
+        expect(yield* answerTo(headers(correct))).toContain("Success")
+      })
   )
 
-  live("is invisible to programs in the sandbox", () =>
+  live("the operator socket is invisible to programs in the sandbox", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -197,7 +199,7 @@ describe("the operator's socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // The other levels do not claim to hide files; for them, the socket's mode has to be enough.
+      // The other levels do not hide files, so the mode of the socket must suffice.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

@@ -18,7 +18,7 @@ const main = `
 `
 
 describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a server with a plan that waits", () => {
-  live("voids the plans of its modules, and rereads ready-made configurations wherever they are listed", () =>
+  live("a policy reload voids plans of the changed modules, and rereads ready-made configurations everywhere", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -65,7 +65,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a serv
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // Other people are refused, an id that no Workspace lists is unknown, and nobody can change it.
+      // Other people are refused, an id without a Workspace is unknown, and nobody can change the configuration.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "permission_denied" })
       const unknown = { capsuleConfigId: `icfg_${"a".repeat(24)}` }
       for (const { client } of [ada, grace]) {

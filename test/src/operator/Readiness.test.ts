@@ -11,8 +11,8 @@ const readyz = (url: string) =>
     return [response.status, (await response.json()).reason]
   })
 
-describe("/readyz of a running server", () => {
-  live("reports that its database file is gone or replaced, and so do the log and svc doctor", () =>
+describe("Server readiness", () => {
+  live("/readyz of a running server reports a missing or replaced database, and so do the log and svc doctor", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -29,7 +29,7 @@ describe("/readyz of a running server", () => {
       expect(yield* readyz(url)).toEqual([503, "database_replaced"])
       yield* files.rename(`${dataDir}/aside`, file)
       expect(yield* readyz(url)).toEqual([200, undefined])
-      // Overwritten in place: the same file, from another installation.
+      // Overwritten in place: the same file, with the contents of another installation.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`UPDATE installation SET installation_id = 'inst_other'`
@@ -38,7 +38,7 @@ describe("/readyz of a running server", () => {
     })
   )
 
-  live("is unreachable without a database: startup is refused, and svc doctor reports why", () =>
+  live("/readyz is unreachable without a database, because startup is refused, and svc doctor reports why", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

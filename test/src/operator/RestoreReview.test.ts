@@ -9,8 +9,8 @@ import { serve } from "./support/Server.ts"
 import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/RestoredInstallation.ts"
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 
-describe("an installation restored from a backup", () => {
-  live("revokes everything that granted access", () =>
+describe("Restored installations", () => {
+  live("a restored installation revokes everything that granted access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -45,7 +45,7 @@ describe("an installation restored from a backup", () => {
     })
   )
 
-  live("restores no access that may have been revoked since, until an operator confirms it", () =>
+  live("a restored installation restores no access that may have been revoked until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)
@@ -123,31 +123,29 @@ describe("an installation restored from a backup", () => {
     })
   )
 
-  live(
-    "names the Workspaces whose approval rules and teams were restored, until their memberships have been confirmed or removed",
-    () =>
-      Effect.gen(function* () {
-        const { dataDir, review, workspaceId } = yield* restored
-        const { services } = yield* serve(dataDir)
-        // Written after the restore, so it is not a restored rule.
-        yield* Effect.flatMap(
-          SqlClient.SqlClient,
-          (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`
-        ).pipe(Effect.provide(services))
-        const { review: listed, rules } = (yield* review()).json
-        expect(rules).toEqual([{ workspaceId, workspace: "acme", approvalRules: 2, teams: 1 }])
-        const memberships = listed.flatMap(({ description, id, kind, workspace }: Item) =>
-          kind === "membership" && workspace === "acme" ? [{ id, description }] : []
-        )
-        expect(memberships).toHaveLength(2)
-        expect((yield* review(["confirm", memberships[0].id])).code).toBe(0)
-        expect((yield* review()).json.rules).toEqual(rules)
-        expect((yield* review(["remove", memberships[1].id])).code).toBe(0)
-        expect((yield* review()).json.rules).toEqual([])
-      })
+  live("a restored installation lists Workspaces whose rules and teams were restored until each is reviewed", () =>
+    Effect.gen(function* () {
+      const { dataDir, review, workspaceId } = yield* restored
+      const { services } = yield* serve(dataDir)
+      // Written after the restore, so it is not a restored rule.
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`
+      ).pipe(Effect.provide(services))
+      const { review: listed, rules } = (yield* review()).json
+      expect(rules).toEqual([{ workspaceId, workspace: "acme", approvalRules: 2, teams: 1 }])
+      const memberships = listed.flatMap(({ description, id, kind, workspace }: Item) =>
+        kind === "membership" && workspace === "acme" ? [{ id, description }] : []
+      )
+      expect(memberships).toHaveLength(2)
+      expect((yield* review(["confirm", memberships[0].id])).code).toBe(0)
+      expect((yield* review()).json.rules).toEqual(rules)
+      expect((yield* review(["remove", memberships[1].id])).code).toBe(0)
+      expect((yield* review()).json.rules).toEqual([])
+    })
   )
 
-  live("can also be reviewed directly on the folder while no server is running", () =>
+  live("a restored installation can be reviewed on the folder while no server is running", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)

@@ -11,7 +11,7 @@ import { restoredWith, asked, type Item } from "./support/RestoredInstallation.t
 
 const machineFacts = { ...anyFacts, version }
 
-/** A pool, what it provides to the Workspace, one of its agents, and a token for enrolling more. */
+/** A pool, its grants to the Workspace, one of its agents, and a token for enrolling more. */
 const agentsAt = Effect.fnUntraced(function* (url: string) {
   const pools = yield* Pools
   yield* pools.create("far", {})
@@ -29,8 +29,8 @@ const agentsAt = Effect.fnUntraced(function* (url: string) {
   return { agentId, installationId, keys, secret }
 })
 
-describe("agents in an installation restored from a backup", () => {
-  live("are not admitted, and no Workspace uses a pool or its credentials, until an operator confirms them", () =>
+describe("Restored agents", () => {
+  live("restored agents are not admitted, and no Workspace uses a pool, until an operator confirms them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, told, workspaceId } = yield* restoredWith(agentsAt)
       expect(told.ended).toMatchObject({ enrolmentTokens: 1 })
@@ -47,7 +47,7 @@ describe("agents in an installation restored from a backup", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // It is told to retry later, because it presented its own keys.
+      // The agent is told to retry later, because it presented its own keys.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")
@@ -86,7 +86,7 @@ describe("agents in an installation restored from a backup", () => {
     })
   )
 
-  live("are gone for good if an operator removes them, as is the right to use a pool and its credentials", () =>
+  live("restored agents, pool assignments and credentials are gone for good if an operator removes them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

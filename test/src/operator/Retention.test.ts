@@ -22,7 +22,7 @@ const furnished = Effect.fnUntraced(function* (days: number) {
 })
 
 describe("svc prune", () => {
-  live("lists what would be removed, and removes it, with and without a running server", () =>
+  live("svc admin lists removable records and removes them, with and without a running server", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const prune = (...more: ReadonlyArray<string>) => svc(["prune", "--data-dir", dataDir, "--json", ...more])

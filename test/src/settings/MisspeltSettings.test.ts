@@ -4,7 +4,7 @@ import { likelySetting, misspeltSettings } from "../../../src/settings/MisspeltS
 import { settingDefinitions } from "../../../src/settings/SettingDefinitions.ts"
 import { it } from "../../support/Effect.ts"
 
-describe("a variable that looks like a setting", () => {
+describe("Misspelt settings", () => {
   test.each([
     ["SVC_DATADIR", "SVC_DATA_DIR"],
     ["SVC_DATA_DRI", "SVC_DATA_DIR"],
@@ -39,7 +39,7 @@ describe("a variable that looks like a setting", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 
-  it.effect("is found among all variables", () =>
+  it.effect("a misspelt setting is found among all variables", () =>
     Effect.gen(function* () {
       const environment = {
         PATH: "/bin",

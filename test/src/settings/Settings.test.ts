@@ -32,7 +32,7 @@ const load = Effect.fn("load")(function* (
 const refusal = (...args: Parameters<typeof load>) => Effect.map(Effect.flip(load(...args)), ({ message }) => message)
 
 describe("settings", () => {
-  it.effect("have the documented defaults", () =>
+  it.effect("settings have the documented defaults", () =>
     Effect.gen(function* () {
       expect<unknown>(yield* load({})).toEqual({
         dataDir: "./svc-data",
@@ -84,7 +84,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("are read from flags, then the environment, then the file, then the defaults", () =>
+  it.effect("settings are read from flags, then the environment, then the file, then the defaults", () =>
     Effect.gen(function* () {
       const file = JSON.stringify({ runConcurrency: 7, name: "from file", gitAllowOrigins: ["http://127.0.0.1:1"] })
       const environment = { SVC_RUN_CONCURRENCY: "6", SVC_LOG: "debug" }
@@ -96,7 +96,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("accept sizes with units, and address ranges that the kernel understands", () =>
+  it.effect("settings accept sizes with units, and address ranges that the kernel understands", () =>
     Effect.gen(function* () {
       const all = yield* load({
         runMemory: "512MiB",
@@ -112,7 +112,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("describe a mail server completely, without a password in its address", () =>
+  it.effect("settings describe a mail server completely, without a password in its address", () =>
     Effect.gen(function* () {
       const mail = { SVC_SMTP_URL: "smtps://mail.example.com:465", SVC_SMTP_FROM: "svc@example.com" }
       expect(mailServer(yield* load({}))).toBeUndefined()
@@ -134,7 +134,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("leave at least one sign-in method, and accept an upstream provider only if it is complete", () =>
+  it.effect("settings require a sign-in method, and accept an upstream provider only if it is complete", () =>
     Effect.gen(function* () {
       const upstream = {
         SVC_UPSTREAM_OIDC_ISSUER: "https://login.example.com",
@@ -181,7 +181,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse unknown keys and broken files", () =>
+  it.effect("settings refuse unknown keys and broken files", () =>
     Effect.gen(function* () {
       expect(yield* refusal({}, {}, '{"runConcurency":1}')).toContain("runConcurency")
       expect(yield* refusal({}, {}, '{"log":"info","log":"debug"}')).toContain("same key twice")
@@ -191,7 +191,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse all invalid values at once, naming the setting and variable of each", () =>
+  it.effect("settings refuse all invalid values at once, and list the setting and variable of each", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -211,7 +211,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse plain http beyond loopback unless the operator requests it", () =>
+  it.effect("settings refuse plain http beyond loopback unless the operator requests it", () =>
     Effect.gen(function* () {
       for (const listen of ["0.0.0.0:80", "[::]:0", "192.0.2.1:8787", "svc.internal:80", "127.0.0.1.example:80"]) {
         for (const base of [{}, { baseUrl: "http://127.0.0.1:8787" }]) {
@@ -225,7 +225,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("keep the master key secret", () =>
+  it.effect("settings keep the master key secret", () =>
     Effect.gen(function* () {
       const settings = yield* load({}, { SVC_MASTER_KEY: "canary-key" })
       expect(JSON.stringify(settings)).not.toContain("canary-key")
@@ -243,7 +243,7 @@ describe("settings", () => {
   )
 })
 
-describe("the table of settings", () => {
+describe("Settings table", () => {
   const documented = Effect.promise(() =>
     Bun.file(new URL("../../../docs/operations.md", import.meta.url)).text()
   ).pipe(
@@ -257,7 +257,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("on the operations page lists exactly the settings that the program reads, each once", () =>
+  it.effect("the settings table on the operations page lists every setting that the program reads, exactly once", () =>
     Effect.gen(function* () {
       const known = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
       const names = (yield* documented).flatMap((row) => row.names)
@@ -265,7 +265,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("shows the program's own defaults", () =>
+  it.effect("the settings table shows the program's own defaults", () =>
     Effect.gen(function* () {
       const defaults = new Map<string, string | undefined>(
         Object.values<SettingDefinition>(settingDefinitions).map((setting) => [setting.env, setting.default])
@@ -281,7 +281,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("is complete: the product reads no other variable", () =>
+  it.effect("the settings table is complete: the product reads no other variable", () =>
     Effect.gen(function* () {
       const known = new Set([
         ...Object.values(settingDefinitions).map(({ env }) => env),

@@ -50,8 +50,8 @@ const logSequence = (texts: ReadonlyArray<string>) =>
 
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
-describe("live streams over WebSocket", () => {
-  live("replay what exists, follow new entries, and end with done and 1000", () =>
+describe("WebSocket streams", () => {
+  live("a WebSocket stream replays existing entries, follows new ones, and ends with done and 1000", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(700)
@@ -69,7 +69,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("resume after any point without gaps or duplicates", () =>
+  live("a WebSocket stream resumes after any point without gaps or duplicates", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(300)
@@ -87,7 +87,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("share reads between subscribers at the same position", () =>
+  live("WebSocket streams at the same position share their reads", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(10)
@@ -106,7 +106,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("cut large sequences into frames of bounded size", () =>
+  live("a WebSocket stream cuts large sequences into frames of bounded size", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(300, "é".repeat(500))
@@ -126,7 +126,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("let a stalled reader fall behind in the ledger instead of in memory", () =>
+  live("a stalled WebSocket reader falls behind in the ledger instead of in memory", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* openStalled(logs, bearer)
@@ -136,12 +136,12 @@ describe("live streams over WebSocket", () => {
       journal.finish()
       yield* socket.closed
       expect((yield* logSequence(socket.received)).length).toBe(lines)
-      // Both read pages of 256 lines; what the stalled one has received fits into the socket buffers, a fraction of the 40 MB.
+      // Both readers read pages of 256 lines. The stalled reader's data fits into the socket buffers, a fraction of the 40 MB.
       expect(journal.reads()).toBeLessThan((lines / 256) * 1.5)
     })
   )
 
-  live("never admit anyone unintentionally", () =>
+  live("a WebSocket stream admits nobody without authority", () =>
     Effect.gen(function* () {
       for (const [path, headers, status] of [
         [events, page, 101],
@@ -168,7 +168,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("end when the authority behind them is revoked", () =>
+  live("a WebSocket stream ends when its authority is revoked", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -179,7 +179,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("end when the membership behind them is suspended", () =>
+  live("a WebSocket stream ends when the membership behind it is suspended", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const sql = yield* SqlClient.SqlClient
@@ -191,7 +191,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("accept nothing large from a subscriber, and ignore everything else", () =>
+  live("a WebSocket stream refuses large messages from a subscriber, and ignores all other messages", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -206,7 +206,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("state where to resume when the server stops", () =>
+  live("a WebSocket stream states where to resume when the server stops", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { stop } = yield* TestServer
@@ -231,8 +231,8 @@ const readAll = (response: Response) =>
     onError: (cause) => new UnreadableResponse({ cause })
   }).pipe(Stream.decodeText, Stream.mkString)
 
-describe("live streams over server-sent events", () => {
-  live("carry the same frames, resumed by Last-Event-ID", () =>
+describe("Server-sent events", () => {
+  live("server-sent events carry the same frames, and resume by Last-Event-ID", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -76,7 +76,7 @@ const revocations: ReadonlyArray<
   ["the member is removed", 4403, () => Effect.flatMap(Members, (members) => members.remove(ada, inA, world.viewer))]
 ]
 
-describe("a live stream ends at the commit that revokes its authority", () => {
+describe("Stream revocation", () => {
   for (const [name, code, revoke] of revocations) {
     live(`when ${name}`, () =>
       Effect.gen(function* () {
@@ -87,14 +87,14 @@ describe("a live stream ends at the commit that revokes its authority", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The others' authority has been checked, and their streams continue.
+        // The authority of the other streams has been checked, and they continue.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })
     )
   }
 
-  live("when the personal access token is revoked", () =>
+  live("a live stream ends at the commit that revokes its personal access token", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const tokens = yield* AccessTokens
@@ -105,7 +105,7 @@ describe("a live stream ends at the commit that revokes its authority", () => {
     })
   )
 
-  live("also over server-sent events, without the frame that announces that nothing follows", () =>
+  live("a revoked stream over server-sent events ends without the frame that announces its end", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer
@@ -119,7 +119,7 @@ describe("a live stream ends at the commit that revokes its authority", () => {
     })
   )
 
-  live("but not when its Workspace is archived, because it may still be read", () =>
+  live("a live stream continues when its Workspace is archived, because archived Workspaces stay readable", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -133,7 +133,7 @@ describe("a live stream ends at the commit that revokes its authority", () => {
   )
 })
 
-live("an unrelated commit does not wake any follower", () =>
+live("an unrelated commit does not wake any follower of a stream", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { changedSince, seen } = yield* Effect.flatMap(AuthorityChanges, ({ follow }) => follow)

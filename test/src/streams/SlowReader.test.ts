@@ -47,7 +47,7 @@ const stall = (port: number) =>
 
 // Time advances only while the stalled reader is connected, so the machine's speed does not affect the other reader.
 it.effect(
-  "cuts off a stalled reader, which then resumes where it stopped",
+  "a stalled stream reader is cut off, and then resumes where it stopped",
   () =>
     Effect.gen(function* () {
       const journal = yield* Journal

@@ -4,7 +4,7 @@ import { migrateBy, migrations } from "../../../../src/database/Migrations.ts"
 import { layerWriter } from "../../../../src/database/SqliteClient.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 
-/** The time of every row that these tests write. */
+/** The timestamp of every row that these tests write. */
 export const at = "2026-01-01T00:00:00.000Z"
 
 /** The columns that every Run of an earlier release has. */

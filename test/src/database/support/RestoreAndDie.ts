@@ -8,7 +8,7 @@ import { restoreFrom } from "../../../../src/database/Restore.ts"
 
 const [file = "", folder = "", point = ""] = process.argv.slice(2)
 
-/** Simulates a power failure at the named step of the restore. No handler runs and nothing is flushed. */
+/** Simulates a power failure at the given step of the restore: no handler runs and nothing is flushed. */
 const dying = (name: string) =>
   Effect.sync(() => (name === point ? void process.kill(process.pid, "SIGKILL") : undefined))
 

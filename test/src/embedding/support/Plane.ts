@@ -15,7 +15,7 @@ import type { User } from "../../../../actors/access/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
-/** The owner of a control plane, and what can be installed there. */
+/** The owner of a control plane, and a module to install there. */
 export class PlaneFixture extends Context.Service<
   PlaneFixture,
   { readonly user: User; readonly workspace: Workspace; readonly repository: string }

@@ -71,7 +71,7 @@ const furnished = Effect.gen(function* () {
   return { ada, bob, workspaceId, connectionId: connection.id, token, session }
 })
 
-/** Alongside an in-process server, a command prints to the console that both share. */
+/** While a server runs in this process, a command prints to the console that both share. */
 const lastLine = (text: string) => text.split("\n").at(-1) ?? ""
 
 /** A restored installation whose server has not been started yet. */

@@ -47,7 +47,7 @@ const state = {
   install_config_id
 }
 
-/** Two Capsules, one of which consumes an Output of the other, with their states. */
+/** Two Capsules with their states, where one Capsule consumes an Output of the other. */
 export const capsuleRows: Rows = [
   [
     "output_shares",

@@ -29,7 +29,7 @@ const run = {
   queued_at: at
 }
 
-/** Runs, and what they leave behind. */
+/** Runs, and the records they leave behind. */
 export const runRows: Rows = [
   ["runs", { id: plan, type: "plan", status: "succeeded", started_at: later, finished_at: later, ...run }],
   ["runs", { id: apply, type: "apply", status: "succeeded", plan_run_id: plan, started_at: later, ...run }],
