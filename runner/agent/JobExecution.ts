@@ -75,7 +75,7 @@ const withFiles = Effect.fnUntraced(function* (
   accepted: Effect.Effect<void>
 ) {
   const files = yield* JobFiles
-  const provided = files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build, accepted)
+  const provided = files.provide(room, offer, opened.job.build, accepted)
   const secret = (kind: "state" | "plan_file", digest: string) =>
     files.secret(room, offer, opened.keys, kind, digest, accepted)
   const { planFile, state } = yield* Effect.all(

@@ -364,6 +364,12 @@ const openPlanSession = (
     )
   )
 
+const modeFlags: Readonly<Record<PlanJob["mode"], ReadonlyArray<string>>> = {
+  create_or_update: [],
+  destroy: ["-destroy"],
+  refresh_only: ["-refresh-only"]
+}
+
 /** Computes a reviewable plan. See `ModuleRunner.plan`. */
 const executePlan = Effect.fnUntraced(function* (
   job: PlanJob,
@@ -374,7 +380,7 @@ const executePlan = Effect.fnUntraced(function* (
   const { sourceBuild } = job
   const session = yield* openPlanSession(job, control, (start) =>
     sourceBuild === undefined
-      ? Effect.undefined
+      ? requiredBuild(job.build)
       : Effect.andThen(
           processesMayStart(control, start.cancel),
           runSourceBuild(
@@ -393,7 +399,7 @@ const executePlan = Effect.fnUntraced(function* (
         )
   )
   const planned = yield* computePlan(session, job, {
-    flags: job.mode === "destroy" ? ["-destroy"] : [],
+    flags: modeFlags[job.mode],
     isSent: true
   })
   yield* session.report.planSummary(planned.projection.summary)
@@ -410,7 +416,7 @@ const executePlan = Effect.fnUntraced(function* (
     ...planned.projection,
     hasChanges: planned.hasChanges,
     applyable: planned.applyable,
-    ...(session.build === undefined ? {} : { build: yield* place.keepBuild(session.build) }),
+    ...(session.build === undefined || job.build !== undefined ? {} : { build: yield* place.keepBuild(session.build) }),
     tool: { name: job.tool.name, version: job.tool.version },
     sandboxLevel: sandbox.status.level,
     envNames: session.envNames,
@@ -425,7 +431,7 @@ const executeDriftCheck = Effect.fnUntraced(function* (
 ): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
   const session = yield* openPlanSession(job, control, () => requiredBuild(job.build))
-  const planned = yield* computePlan(session, job, { flags: ["-refresh-only"], isSent: false })
+  const planned = yield* computePlan(session, job, { flags: modeFlags.refresh_only, isSent: false })
   return {
     drifted: planned.projection.resourceDrift.length > 0,
     resourceDrift: planned.projection.resourceDrift,
@@ -440,7 +446,7 @@ const executeDriftCheck = Effect.fnUntraced(function* (
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
  *
- * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` if there is none, even if it
+ * - `plan`: computes a reviewable plan (to create, update, destroy, or change only the state). Fails with `RunnerFailure` if there is none, even if it
  *   was cancelled. Afterwards inputs and tree are removed from disk; a build archive is kept.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was
  *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply

@@ -152,9 +152,14 @@ export const RunJob = Schema.Struct({
 })
 export type RunJob = typeof RunJob.Type
 
+/**
+ * `mode`: `refresh_only` plans a change of the state alone, which uses the `build` of the last apply; an agent that does not know
+ * this mode cannot read the job. The other modes build.
+ */
 export const PlanJob = Schema.Struct({
   ...RunJob.fields,
-  mode: Schema.Literals(["create_or_update", "destroy"]),
+  mode: Schema.Literals(["create_or_update", "destroy", "refresh_only"]),
+  build: Schema.optional(BuildReference),
   variables: Schema.Record(Schema.String, RunVariable),
   /** `network`: true if the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))

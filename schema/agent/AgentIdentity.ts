@@ -8,6 +8,9 @@ export const agentProtocol = 1
 /** The capabilities of a side beyond the first release of the protocol, by name. Unknown names are ignored. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
+/** The capability of an agent that can plan a change of the state alone. */
+export const refreshesOnly = "refresh-only"
+
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
 
 /** Public keys: Ed25519 to verify what the owner signs, X25519 to seal for the owner; both are raw bytes in base64url. */

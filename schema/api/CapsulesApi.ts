@@ -18,6 +18,11 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
 
+/** `refreshOnly`: a plan that accepts drift, at the deployed revision, instead of one of the newest snapshot. */
+export class CapsulePlanRequest extends Schema.Opaque<CapsulePlanRequest>()(
+  Schema.Struct({ refreshOnly: Schema.optionalKey(Schema.Boolean) })
+) {}
+
 /** The result of reading the ref that a Capsule follows. */
 export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
   Schema.Struct({
@@ -158,7 +163,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.post("plan", "/api/v1/capsules/:capsuleId/plan", {
       params: ofCapsule,
       headers: optionalIdempotencyHeaders,
-      payload: Schema.optional(Schema.Struct({})),
+      payload: Schema.optional(CapsulePlanRequest),
       success: repeatable(runAnswer)
     })
   )

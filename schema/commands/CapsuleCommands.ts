@@ -48,7 +48,9 @@ export const CapsuleCommands = commandsOf(
       ...repeatable,
       groupId: Schema.optional(RunGroupId),
       /** For a later wave of the group: no person requested this plan. */
-      automatic: Schema.optional(Schema.Boolean)
+      automatic: Schema.optional(Schema.Boolean),
+      /** True for a plan that records changes made outside in the state, at the deployed revision, and changes no object. */
+      refreshOnly: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
     error: ApiError

@@ -127,9 +127,19 @@ export const planDetailNames = Struct.keys(PlanDetails.fields)
 
 const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
 
-/** True if an apply would change anything: objects, their addresses, Outputs, or who may see them. */
-export const changesSomething = ({ outputChanges = [], resourceChanges = [] }: PlanDetails): boolean =>
+/**
+ * True if an apply would change anything: objects, their addresses, Outputs, or who may see them. A plan that accepts drift
+ * changes the state.
+ */
+export const changesSomething = ({
+  outputChanges = [],
+  refreshOnly = false,
+  resourceChanges = [],
+  resourceDrift = []
+}: PlanDetails & { readonly refreshOnly?: boolean }): boolean =>
+  (refreshOnly && resourceDrift.length > 0) ||
   resourceChanges.some(
     ({ actions, importing, previousAddress }) =>
       !isNothing(actions) || importing !== undefined || previousAddress !== undefined
-  ) || outputChanges.some(({ actions, publication }) => !isNothing(actions) || publication !== undefined)
+  ) ||
+  outputChanges.some(({ actions, publication }) => !isNothing(actions) || publication !== undefined)

@@ -37,6 +37,7 @@ export type QueueReason = typeof QueueReason.Type
  * - `agent`: no agent in the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: the Run needs a tool, platform, isolation level or credentials that no
  *   connected agent has
+ * - `capability`: the connected agents run a release that cannot execute this kind of plan
  * - `disk`: the agents that have the rest have nearly full disks
  * - `leases`: the leases of applies that began before a restore have not expired yet; `needed` is the time when they expire
  * - `undrained`: the agents that have everything are draining, or run a release to which the server sends no Runs
@@ -48,6 +49,7 @@ export const MissingProperty = Schema.Literals([
   "platform",
   "isolation",
   "credentials",
+  "capability",
   "disk",
   "undrained",
   "leases"
@@ -57,7 +59,7 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   Schema.Struct({
     property: MissingProperty,
-    /** For `leases`, `tool`, `platform`, `isolation` and `credentials`: the requirement of the Run. */
+    /** For `leases`, `tool`, `platform`, `isolation`, `credentials` and `capability`: the requirement of the Run. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}

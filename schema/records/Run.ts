@@ -59,9 +59,10 @@ export type RunTrigger = typeof RunTrigger.Type
 
 /**
  * The purpose of a plan, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
- * earlier StateVersion, `reconcile` reverts changes made outside svc, at the deployed revision.
+ * earlier StateVersion, `reconcile` reverts changes made outside svc, at the deployed revision, and `accept_drift` records them
+ * in the state.
  */
-export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
+export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
 
 /**
@@ -218,7 +219,7 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     restore: Schema.optionalKey(RestoreEvidence),
     /** Only for drift checks: true if the real infrastructure differs from the state. */
     drifted: Schema.optionalKey(Schema.Boolean),
-    /** Only for drift checks: number of resources that differ. */
+    /** Only for drift checks and plans that accept drift: number of resources that differ. */
     driftedResources: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -269,6 +270,8 @@ export class Run extends Schema.Opaque<Run>()(
     trigger: RunTrigger,
     /** Set on plans and their applies. */
     purpose: Schema.optionalKey(PlanPurpose),
+    /** Set on a plan that accepts drift, and on its apply: it changes the state, and no object. */
+    refreshOnly: Schema.optionalKey(Schema.Literal(true)),
     attempt: Schema.Int,
     /** While queued: its position, and the reason why it waits. */
     queue: Schema.optionalKey(QueuePlace),

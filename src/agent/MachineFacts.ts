@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
 import { Context, Effect, Layer, Option } from "effect"
-import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { type AgentFacts, agentProtocol, refreshesOnly } from "../../schema/agent/AgentIdentity.ts"
 import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
@@ -86,7 +86,7 @@ export class MachineFacts extends Context.Service<
           return {
             version,
             protocol: agentProtocol,
-            capabilities: [carriesFiles],
+            capabilities: [carriesFiles, refreshesOnly],
             incarnation,
             hostname: hostname(),
             platform,

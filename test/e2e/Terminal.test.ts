@@ -42,6 +42,7 @@ const exampleWalk = [
   "svc run list --status waiting_approval --json",
   "svc logs network --follow",
   "svc drift network",
+  "svc plan network --refresh-only",
   "svc source sync network",
   "svc api GET 'workspaces/{workspace}/capsules?limit=5'",
   "svc api POST capsules/cap_.../drift-check",

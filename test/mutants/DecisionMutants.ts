@@ -26,6 +26,20 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       `status === "succeeded" ? "withdraw`
     ]
   }),
+  ...guardsOf("actors/running/execution/AcceptedDrift.ts", "test/actors/running/execution/AcceptedDrift.test.ts", {
+    "accepted drift: what was applied": ["|| capsule.adopted_snapshot_id === null", ""],
+    "accepted drift: a complete state": ["if (base.partial === 1)", "if (base.partial === null)"],
+    "accepted drift: the applied configuration": [
+      "base.install_config_id === capsule.install_config_id",
+      "base.install_config_id !== null"
+    ]
+  }),
+  ...guardsOf("actors/running/agent-pool/AgentFit.ts", "test/actors/running/agent-pool/AgentFit.test.ts", {
+    "agent: a plan of the state alone": [
+      "!facts.capabilities.includes(need.capability)",
+      "facts.capabilities.length === 0"
+    ]
+  }),
   ...guardsOf("actors/ledger/run/CoordinatorSteps.ts", "test/actors/ledger/run/CoordinatorSteps.test.ts", {
     "coordinator: only success leads on": [`run.status === "succeeded" ? "advance"`, `run.status !== null ? "advance"`],
     "coordinator: a plan that is computed": [

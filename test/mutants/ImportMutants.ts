@@ -64,7 +64,7 @@ export const importMutants: ReadonlyArray<Mutant> = [
   {
     name: "import: a plan comes before anything else",
     file: "actors/commands/capsule/CapsuleRuns.ts",
-    text: 'if (type !== "plan" && hasImportedState(capsule)) {',
+    text: 'if ((type !== "plan" || request.purpose === acceptsDrift) && hasImportedState(capsule)) {',
     broken: 'if (type === "restore" && hasImportedState(capsule)) {',
     test
   },

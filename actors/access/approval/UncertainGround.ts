@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
-import { EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
@@ -67,7 +67,8 @@ export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId
   const { possiblyCreated = [] } = EvidenceJson.read(unfinished.evidence)
   const since = unfinished.finished_at ?? ""
   const succeeded = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
-    AND type IN ('apply', 'destroy_apply', 'restore') AND status = 'succeeded' AND finished_at > ${since} LIMIT 1`
+    AND type IN ('apply', 'destroy_apply', 'restore') AND COALESCE(purpose, '') <> ${acceptsDrift}
+    AND status = 'succeeded' AND finished_at > ${since} LIMIT 1`
   const adopted = yield* StateVersionRow.some(sql, "id")`SELECT v.id FROM state_versions v
     JOIN capsules c ON c.current_state_version_id = v.id
     WHERE c.id = ${capsuleId} AND v.left_over_state_id IS NOT NULL AND v.created_at > ${since}`

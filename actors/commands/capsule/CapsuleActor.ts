@@ -7,6 +7,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { DueWork } from "../../base/DueWork.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
+import { acceptsDrift } from "../../ledger/run/RunRow.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
 import { confirmImport } from "./ImportConfirmation.ts"
@@ -28,8 +29,10 @@ const load = Effect.fnUntraced(function* (id: CapsuleId) {
 
 /** The Capsule actors. Each handles the changes that people, schedules and webhooks request for one Capsule, one at a time. */
 const actors = serve(CapsuleCommands, {
-  Plan: (id, { automatic, context, idempotency, groupId }) =>
-    createRun(load(id), context, { type: "plan", runGroupId: groupId, automatic }, idempotency),
+  Plan: (id, { automatic, context, idempotency, groupId, refreshOnly = false }) =>
+    refreshOnly
+      ? createRun(load(id), context, { type: "plan", purpose: acceptsDrift }, idempotency)
+      : createRun(load(id), context, { type: "plan", runGroupId: groupId, automatic }, idempotency),
   ReconcilePlan: (id, { context, idempotency }) =>
     createRun(load(id), context, { type: "plan", purpose: "reconcile" }, idempotency),
   DestroyPlan: (id, { context, idempotency }) => createRun(load(id), context, { type: "destroy_plan" }, idempotency),

@@ -12,10 +12,12 @@ import { preempt } from "../../ledger/run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
-import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { updateToRetry } from "../../running/run-group/RunGroupRow.ts"
 import type { FollowSpec } from "../../ledger/source/FollowedSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { acceptanceRefusal } from "../../running/execution/AcceptedDrift.ts"
 import { capsuleSite, checkUses, starterOf } from "../../running/execution/CapsuleConnections.ts"
 import { openForRef } from "../../running/execution/ReviewedRefs.ts"
 import type { RollbackChoices } from "../../ledger/capsule/AutoUpdatePins.ts"
@@ -90,6 +92,7 @@ export class CapsuleRuns extends Context.Service<
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
       const succession = yield* ConfigSuccession
+      const states = yield* StateVersions
 
       /** The person who starts a Run, and the code that it executes. */
       const startOf = Effect.fnUntraced(function* (
@@ -152,8 +155,8 @@ export class CapsuleRuns extends Context.Service<
             (yield* failedPrecondition("The Capsule was never applied, so there is nothing to put back. Plan it."))
           )
         }
-        if (request.type === "plan") return yield* trackedSnapshot(capsule)
-        // Destroy plans and drift checks use the deployed code.
+        if (request.type === "plan" && request.purpose !== acceptsDrift) return yield* trackedSnapshot(capsule)
+        // Destroy plans, drift checks and plans that accept drift use the deployed code.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
@@ -166,7 +169,7 @@ export class CapsuleRuns extends Context.Service<
       })
 
       const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
-        request.type === "plan" && request.trigger === "user"
+        request.type === "plan" && request.trigger === "user" && request.purpose !== acceptsDrift
           ? Effect.provideService(updateToRetry(capsule.id), SqlClient.SqlClient, sql)
           : Effect.undefined
 
@@ -176,13 +179,17 @@ export class CapsuleRuns extends Context.Service<
         if (request.coordinator === undefined) {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger })
         }
-        if (type !== "plan" && hasImportedState(capsule)) {
+        if ((type !== "plan" || request.purpose === acceptsDrift) && hasImportedState(capsule)) {
           return yield* failedPrecondition(
             "The Capsule was imported, and its state was not compared with the infrastructure yet. Plan it first, and apply the plan."
           )
         }
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
+        }
+        if (request.purpose === acceptsDrift) {
+          const refusal = acceptanceRefusal(capsule, yield* states.find(capsule.current_state_version_id))
+          if (refusal !== undefined) return yield* failedPrecondition(refusal)
         }
         // A restore executes no module.
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
@@ -279,7 +286,12 @@ export class CapsuleRuns extends Context.Service<
               ? { restore: projected.restore }
               : projected.planSummary === undefined
                 ? {}
-                : { planSummary: projected.planSummary }
+                : {
+                    planSummary: projected.planSummary,
+                    ...(projected.driftedResources === undefined
+                      ? {}
+                      : { driftedResources: projected.driftedResources })
+                  }
         })
         if (!(yield* lifecycle.usePlan(plan.id, request.runId))) {
           return yield* conflict("This plan has been applied already.")

@@ -21,7 +21,7 @@ import { scheduledCheckRefusal } from "../../ledger/capsule/ScheduledChecks.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
-import { toRun } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, toRun } from "../../ledger/run/RunRow.ts"
 import type { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type CapsuleRunRequest, CapsuleRuns } from "./CapsuleRuns.ts"
@@ -118,8 +118,9 @@ export const createRun = Effect.fnUntraced(function* (
   idempotency: IdempotentRequest | undefined
 ) {
   const runs = yield* CapsuleRuns
-  const action =
+  const route =
     request.purpose === "reconcile" ? "reconcile_plan" : request.type === "restore" ? "restore_plan" : request.type
+  const action = request.purpose === acceptsDrift ? "accept_drift_plan" : route
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")
@@ -141,7 +142,7 @@ export const createRun = Effect.fnUntraced(function* (
     yield* audited(context, capsule, `capsule.${action}`, runId)
     return runId
   })
-  return yield* perhapsOnce(yield* load, `capsules.${action}`, context, idempotency, create)
+  return yield* perhapsOnce(yield* load, `capsules.${route}`, context, idempotency, create)
 })
 
 /** Creates the apply of an approved plan, which uses the plan up. */

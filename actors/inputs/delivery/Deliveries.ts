@@ -5,7 +5,7 @@ import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import { InterfaceConsumption } from "./InterfaceConsumption.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
 import { type DeliveredValues, deliveredVariables, introspectionShape, secretShapes } from "./DeliveredVariables.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import { RunDeliveries, type PinnedDeliveries, type ResolvedDeliveries } from "./RunDeliveries.ts"
@@ -129,7 +129,8 @@ const make = Effect.gen(function* () {
   })
 
   const resolve = Effect.fn("Deliveries.resolve")(function* (run: RunRow, subject: DeliverySubject) {
-    if (run.type === "plan" || subject.requires.length === 0) return yield* fresh(run, subject)
+    const renews = run.type === "plan" && run.purpose !== acceptsDrift
+    if (renews || subject.requires.length === 0) return yield* fresh(run, subject)
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last

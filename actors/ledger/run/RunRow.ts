@@ -172,6 +172,9 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
   })
 })
 
+/** The purpose of a plan that changes the state only, and of its apply. */
+export const acceptsDrift = "accept_drift" satisfies PlanPurpose
+
 /** The evidence of a new Run. */
 export const noEvidence: StoredEvidence = { evidence: "{}", plan_details: "{}" }
 
@@ -210,6 +213,7 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
     createdAt: row.created_at,
     queuedAt: row.queued_at,
     ...evidence,
+    ...(row.purpose === acceptsDrift ? { refreshOnly: true } : {}),
     ...present({
       capsuleId: row.capsule_id,
       sourceId: row.source_id,

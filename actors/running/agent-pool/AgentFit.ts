@@ -11,6 +11,7 @@ import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
  * - `isolation`: the lowest level that both the pool and the execution profile accept
  * - `provided`: names of the pool credentials that its Connections use
  * - `holders`: for an apply, the agents that have the credentials of its plan, if any do
+ * - `capability`: the capability that the agent must have
  * - `heldUntil`: for an apply after a restore, the earliest start time
  */
 export interface AgentNeed {
@@ -19,6 +20,7 @@ export interface AgentNeed {
   readonly isolation?: SandboxLevel | undefined
   readonly provided?: ReadonlyArray<ProvidedName> | undefined
   readonly holders?: ReadonlyArray<string> | undefined
+  readonly capability?: string | undefined
   readonly heldUntil?: string | undefined
 }
 
@@ -56,7 +58,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
 
 /** A requirement that an agent does not meet, with the required value. */
 export interface Lack {
-  readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
+  readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials" | "capability"
   readonly needed: string
 }
 
@@ -67,7 +69,9 @@ const credentialsInWords = ({ holders, provided = [] }: AgentNeed): string =>
 
 /** Returns the first requirement that the agent does not meet, or `undefined` if it can execute the Run. */
 export const lackOf = (
-  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided" | "capabilities"> & {
+    readonly id?: string | undefined
+  },
   need: AgentNeed
 ): Lack | undefined => {
   if (need.heldUntil !== undefined) return { property: "leases", needed: need.heldUntil }
@@ -77,6 +81,9 @@ export const lackOf = (
   }
   if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
     return { property: "isolation", needed: need.isolation }
+  }
+  if (need.capability !== undefined && !facts.capabilities.includes(need.capability)) {
+    return { property: "capability", needed: need.capability }
   }
   const missing = need.provided?.find((name) => facts.provided?.includes(name) !== true)
   if (missing !== undefined) return { property: "credentials", needed: missing }
@@ -90,5 +97,6 @@ export const needInWords = (need: AgentNeed): string =>
     named(need.tool),
     ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
     ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`]),
+    ...(need.capability === undefined ? [] : [`and a release with the capability ${need.capability}`]),
     ...(credentialsInWords(need) === "" ? [] : [`with the credentials ${credentialsInWords(need)}`])
   ].join(" ")

@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Platform } from "../../../schema/agent/AgentIdentity.ts"
+import { Platform, refreshesOnly } from "../../../schema/agent/AgentIdentity.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { ToolIdentity } from "../../../schema/records/Run.ts"
 import { executionProfile, OperatorConfigs } from "../../ledger/configuration/OperatorConfigs.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
-import { RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, RunRow } from "../../ledger/run/RunRow.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { EarlierLeases } from "./EarlierLeases.ts"
 import { planHolders } from "./PlanHolders.ts"
@@ -17,6 +17,7 @@ import { type AgentNeed, stricter } from "./AgentFit.ts"
 const Needed = rowShape({
   pool: PoolRow.columns.name,
   type: RunRow.columns.type,
+  purpose: RunRow.columns.purpose,
   plan_run_id: Schema.NullOr(RunId),
   isolation: PoolRow.columns.isolation,
   tool_name: Schema.NullOr(ToolIdentity.fields.name),
@@ -45,7 +46,9 @@ export class AgentNeeds extends Context.Service<
       const presence = yield* AgentPresence
 
       const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
-        const [row] = yield* Needed.rows(sql)`SELECT p.name AS pool, r.type, r.plan_run_id, p.isolation, c.tool_name,
+        const [row] = yield* Needed.rows(
+          sql
+        )`SELECT p.name AS pool, r.type, r.purpose, r.plan_run_id, p.isolation, c.tool_name,
             json_extract(i.config, '$.operator.profile') AS profile,
             json_extract(plan.evidence, '$.tool.name') AS plan_tool,
             json_extract(plan.evidence, '$.tool.version') AS plan_version,
@@ -69,6 +72,7 @@ export class AgentNeeds extends Context.Service<
           isolation: stricter(row.isolation ?? undefined, profile?.isolation),
           provided: provided.map(({ name }) => name),
           holders: yield* planHolders({ sql, presence }, row.plan_run_id, row.pool),
+          ...(row.type === "plan" && row.purpose === acceptsDrift ? { capability: refreshesOnly } : {}),
           heldUntil: isApply(row.type) ? yield* leases.end : undefined
         })
       }, Effect.orDie)

@@ -40,7 +40,7 @@ export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
   ...(kind === "apply" ? { planFile: digestOf(Redacted.value(job.planFile)) } : {}),
-  ...(kind !== "plan" && job.build !== undefined ? { build: job.build.digest } : {})
+  ...(job.build !== undefined ? { build: job.build.digest } : {})
 })
 
 export interface Names {

@@ -26,6 +26,32 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
+const pointersTo = (
+  stateVersionId: StateVersionId | undefined,
+  { current_state_generation }: Pick<GuardedCapsuleRow, "current_state_generation">
+) =>
+  stateVersionId === undefined
+    ? {}
+    : { current_state_version_id: stateVersionId, current_state_generation: current_state_generation + 1 }
+
+/**
+ * The columns of a Capsule that accepting drift changes: its state, and what follows from that. It touched no object, so the
+ * Capsule's status and safety stay as the last apply left them, however it ended.
+ */
+export const refreshedCapsule = (
+  capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at">,
+  result: ApplyResult,
+  stateVersionId: StateVersionId | undefined
+): Record<string, string | number | null> => ({
+  ...pointersTo(stateVersionId, capsule),
+  ...(result.exit === "succeeded"
+    ? {
+        public_endpoint: publicEndpoint(result.outputs),
+        drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
+      }
+    : {})
+})
+
 /** The columns of a Capsule after an apply. `stateVersionId` is the id of the resulting state. */
 export const capsuleAfter = (
   type: RunType,
@@ -34,10 +60,7 @@ export const capsuleAfter = (
   prepared: PreparedApply | undefined,
   stateVersionId: StateVersionId | undefined
 ): Record<string, string | number | null> => {
-  const pointers =
-    stateVersionId === undefined
-      ? {}
-      : { current_state_version_id: stateVersionId, current_state_generation: capsule.current_state_generation + 1 }
+  const pointers = pointersTo(stateVersionId, capsule)
   if (result.exit === "succeeded") {
     const settled = {
       ...pointers,

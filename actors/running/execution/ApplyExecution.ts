@@ -24,7 +24,7 @@ import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
 import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
-import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
@@ -73,11 +73,15 @@ const makeApplyPreparation = Effect.gen(function* () {
     return { ...whole, planRunId: plan.id }
   })
 
-  /** Checks that the host's deliveries have not changed since the review, and returns those of the plan. */
+  /**
+   * Checks that the host's deliveries have not changed since the review, and returns those of the plan. A plan that accepts drift
+   * has none: it used those of the last apply.
+   */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
-    deliveries
-      .verify(run, deliverySubject(prepared))
-      .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
+    (run.purpose === acceptsDrift
+      ? deliveries.lastGiven(deliverySubject(prepared))
+      : deliveries.verify(run, deliverySubject(prepared))
+    ).pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
   /** A plan file does not contain ephemeral inputs, so the apply receives them in the same way as the plan did. */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {

@@ -19,9 +19,9 @@ import { RunHandover } from "./RunHandover.ts"
 import { type RunError, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
-import { PlanDetailsJson, type RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, PlanDetailsJson, type RunRow } from "../../ledger/run/RunRow.ts"
 import { buildColumns, BuildColumns } from "../../ledger/build/BuildColumns.ts"
-import { appliedEvidence, capsuleAfter, isNewState, rememberedSecrets } from "./AppliedCapsule.ts"
+import { appliedEvidence, capsuleAfter, isNewState, refreshedCapsule, rememberedSecrets } from "./AppliedCapsule.ts"
 import { lifecycleAfter, makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "./ApplyResult.ts"
 import { preparedApplySchema } from "./PreparationSchemas.ts"
@@ -42,6 +42,9 @@ import { now } from "../../base/Identity.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
+
+/** True for an apply after which its commit and configuration are deployed: one that accepts drift changes the state only. */
+const deploys = ({ purpose, type }: Pick<RunRow, "purpose" | "type">) => type === "apply" && purpose !== acceptsDrift
 
 /** Updates the lane that a Capsule follows after an apply. */
 const makeAppliedLane = Effect.gen(function* () {
@@ -74,7 +77,7 @@ const makeAppliedLane = Effect.gen(function* () {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
     const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? null)
-    if (run?.type !== "apply" || run.install_config_id === null || snapshot === undefined) return
+    if (run === undefined || !deploys(run) || run.install_config_id === null || snapshot === undefined) return
     if (capsule?.path_filter !== 1) return
     const newer = yield* sources.currentSnapshot(capsule.source_id, snapshot.ref, snapshot.path)
     if (newer === undefined || newer.resolved_commit === snapshot.resolved_commit) return
@@ -184,6 +187,7 @@ export class ApplySettlement extends Context.Service<
         if (config !== undefined && stateVersionId !== undefined) {
           yield* interfaces.applied({ runId: run.id, capsule, stateVersionId, config })
         }
+        if (!deploys(run)) return []
         const problems = yield* deliveries.applied(run, capsule)
         return problems.map((detail) => ({
           severity: "warning" as const,
@@ -235,7 +239,7 @@ export class ApplySettlement extends Context.Service<
         if (capsule === undefined || run.install_config_id === null)
           return yield* Effect.die(new Error(`The Capsule or configuration of Run ${runId} is gone`))
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
-        const after = run.type === "apply" ? yield* lifecycleAfter(configs, run, prepared) : undefined
+        const after = deploys(run) ? yield* lifecycleAfter(configs, run, prepared) : undefined
         const checked =
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
         // The state is already committed, and the checks are in progress.
@@ -274,15 +278,18 @@ export class ApplySettlement extends Context.Service<
                 build: builds[0] ?? buildColumns(undefined)
               })
         const isChecked = succeeded && checked !== undefined
-        const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
+        const settled =
+          run.purpose === acceptsDrift
+            ? refreshedCapsule(capsule, result, version?.id)
+            : capsuleAfter(run.type, capsule, result, prepared, version?.id)
         // The new deployment counts as working only after its checks have passed.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
-        const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
+        const tracked = succeeded && deploys(run) ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
         const fenced = yield* capsules.fence(capsule, { ...columns, ...tracked, ...pin })
         if (!fenced)
           return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
-        if (succeeded && run.type === "apply") {
+        if (succeeded && deploys(run)) {
           const consumed =
             (yield* Effect.provideService(consumedOfPlan(run.plan_run_id), SqlClient.SqlClient, sql)) ?? []
           yield* staleReasons.applied(capsule.id, { consumed })

@@ -19,21 +19,24 @@ import { makePreparationRecord } from "./PreparationRecord.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares a drift check, which compares a Capsule's state with the real objects. */
-const makeDriftPreparation = Effect.gen(function* () {
-  const preparation = yield* RunPreparation
-  const variablesOf = yield* makeRunVariables
+/** The source build of the last apply. A drift check uses the inputs of the state, so it needs no new build. */
+export const makeAppliedBuild = Effect.gen(function* () {
   const builds = yield* BuildStore
-  const record = yield* makePreparationRecord
-
-  /** A drift check uses the inputs of the state, so it needs no build. */
-  const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
+  return Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
     const stored = base === undefined ? undefined : storedBuild(base)
     if (stored === undefined) return undefined
     if (Option.isSome(yield* builds.find(stored))) return stored
     const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
     return yield* blocked("build_missing", message, evidence)
   })
+})
+
+/** Prepares the comparison of a Capsule's state with the real objects. */
+const makeDriftPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const buildOf = yield* makeAppliedBuild
+  const record = yield* makePreparationRecord
 
   return Effect.fn("Run.prepareDriftCheck")(function* (run: RunRow): Effect.fn.Return<DriftJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)

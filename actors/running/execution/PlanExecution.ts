@@ -6,6 +6,7 @@ import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
+import { makeAppliedBuild } from "./DriftExecution.ts"
 import { PlanSettlement } from "./PlanSettlement.ts"
 import { endRun, supersedeRun } from "./RunEnding.ts"
 import type { RunBlocked, RunSteps } from "./RunSteps.ts"
@@ -13,7 +14,7 @@ import { ignoredValues } from "../../../schema/records/CompatibilityReport.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { plannedSignIn } from "../../inputs/delivery/RunDeliveries.ts"
 import type { HoldLost } from "../../ledger/run/RunHold.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { toReport } from "../../ledger/source/SourceStore.ts"
 import { preparedPlanSchema } from "./PreparationSchemas.ts"
@@ -21,19 +22,21 @@ import { makePreparationRecord } from "./PreparationRecord.ts"
 import { RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares a plan or destroy plan under the current authority. */
+/** Prepares a plan, destroy plan or plan that accepts drift under the current authority. */
 const makePlanPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables
   const settings = yield* RunSettings
   const record = yield* makePreparationRecord
+  const appliedBuild = yield* makeAppliedBuild
 
   return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
     const { capsule, config, job, place, report } = prepared
     const { consumed, planned, values } = yield* variablesOf(run, prepared)
     const destroy = run.type === "destroy_plan"
-    const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
+    const refreshOnly = run.purpose === acceptsDrift
+    const signIn = destroy || refreshOnly ? undefined : plannedSignIn(planned.resolved)
     const warnings = ignoredValues(toReport(report).findings).map(
       ({ message, path }): RunDiagnostic => ({
         severity: "warning",
@@ -54,12 +57,18 @@ const makePlanPreparation = Effect.gen(function* () {
       consumed,
       deliveries: planned.resolved
     })
+    const lock = capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }
+    if (refreshOnly) {
+      const applied = yield* appliedBuild(prepared)
+      const build = applied === undefined ? {} : { build: applied }
+      return { ...job, mode: "refresh_only", variables: values, ...lock, ...build }
+    }
     const build = config.config.sourceBuild
     return {
       ...job,
       mode: destroy ? "destroy" : "create_or_update",
       variables: values,
-      ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
+      ...(destroy ? lock : {}),
       ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
     }
   })

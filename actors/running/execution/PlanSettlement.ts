@@ -25,8 +25,9 @@ import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../..
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
+import { storedBuild } from "../../ledger/build/BuildColumns.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type PreparedPlan, preparedPlanSchema } from "./PreparationSchemas.ts"
@@ -158,8 +159,11 @@ export class PlanSettlement extends Context.Service<
         }
         const reason = yield* moved(run, capsule, config, prepared)
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
+        const refreshOnly = run.purpose === acceptsDrift
         const { requires } = config.config.compiled
-        yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
+        // Accepting drift delivers nothing: what the last apply delivered is kept.
+        if (!refreshOnly) yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
+        const base = yield* states.find(run.base_state_version_id)
         // A new plan supersedes every older plan that still waits.
         yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
         yield* plans.save(run.workspace_id, run.id, {
@@ -167,7 +171,7 @@ export class PlanSettlement extends Context.Service<
           secrets: outcome.secrets,
           lockText: outcome.lockText ?? "",
           consumed: prepared.consumed,
-          build: outcome.build
+          build: refreshOnly && base !== undefined ? storedBuild(base) : outcome.build
         })
         const expires =
           (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
@@ -177,7 +181,6 @@ export class PlanSettlement extends Context.Service<
           expires_at: new Date(expires).toISOString()
         })
         const { planDigest } = outcome
-        const base = yield* states.find(run.base_state_version_id)
         const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
         const warnings = [
           ...groundDiagnostics(ground),
@@ -199,7 +202,8 @@ export class PlanSettlement extends Context.Service<
         const evidence = {
           ...planEvidence(prepared, outcome),
           ...outputs,
-          ...adoptedBase(base)
+          ...adoptedBase(base),
+          ...(refreshOnly ? { driftedResources: outcome.resourceDrift.length } : {})
         }
         const diagnostics = [...warnings, ...diagnosticsOf(prepared, outcome.diagnostics)]
         yield* lifecycle.waitForApproval(

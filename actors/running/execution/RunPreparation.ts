@@ -17,7 +17,7 @@ import { derivedId, now } from "../../base/Identity.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
-import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../../ledger/source/CompatibilityCheck.ts"
 import { StoredCommits } from "../../inputs/git/StoredCommits.ts"
@@ -41,6 +41,7 @@ import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccessio
 import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { makeAutomaticObstacle } from "./AutomaticObstacle.ts"
 import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
+import { acceptanceRefusal } from "./AcceptedDrift.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
@@ -182,9 +183,10 @@ export class RunPreparation extends Context.Service<
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
 
-      /** Destroy plans and drift checks use the deployed configuration, which an apply before them may have changed. */
+      /** Runs that use the deployed commit find it as the apply before them left it. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
-        const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
+        const concernsLane = run.type === "plan" && run.purpose !== acceptsDrift
+        const deployed = concernsLane ? null : capsule.adopted_snapshot_id
         const snapshotId = deployed ?? run.source_snapshot_id
         const snapshot = yield* store.findSnapshot(snapshotId)
         const authority = {
@@ -267,9 +269,14 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
+        if (run.purpose === acceptsDrift && !isApply(run.type)) {
+          const refusal = acceptanceRefusal(capsule, yield* states.find(capsule.current_state_version_id))
+          if (refusal !== undefined) return yield* blocked("failed_precondition", refusal)
+        }
         // A plan uses the operator's current policy. An apply uses the policy under which its plan was reviewed.
+        // A plan that accepts drift uses the configuration that was applied.
         const followed =
-          run.type === "plan" || run.type === "destroy_plan"
+          (run.type === "plan" && run.purpose !== acceptsDrift) || run.type === "destroy_plan"
             ? yield* succession
                 .follow(capsule, config, run.id)
                 .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))

@@ -118,6 +118,8 @@ const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boole
   return Result.isSuccess(looked) ? { look: looked.success.look } : {}
 })
 
+const usageFault = (message: string) => new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message })
+
 export const planCommand = Command.make(
   "plan",
   {
@@ -139,6 +141,10 @@ export const planCommand = Command.make(
       Flag.withDescription("Plan the deployed commit again, to put back what was changed outside"),
       Flag.withDefault(false)
     ),
+    refreshOnly: Flag.Boolean("refresh-only").pipe(
+      Flag.withDescription("Plan to record in the state what was changed outside; no object is changed"),
+      Flag.withDefault(false)
+    ),
     sync: Flag.Boolean("sync").pipe(
       Flag.withDescription(
         "Read the repository first, to plan what was just pushed; --no-sync plans the newest snapshot at the server"
@@ -152,24 +158,25 @@ export const planCommand = Command.make(
       const { capsules } = yield* SvcClient
       const { id } = yield* capsuleNamed(given.capsule, given.workspace)
       const headers = yield* keyHeaders(given.idempotencyKey)
+      const ofDeployed = [given.destroy, given.reconcile, given.refreshOnly].filter((isGiven) => isGiven).length
       if (Option.isSome(given.ref)) {
-        if (given.destroy || given.reconcile) {
-          return yield* new RemoteFailed({
-            code: "usage",
-            exitCode: exitCodes.usage,
-            message: "--ref plans a revision: leave --destroy and --reconcile out, which plan the deployed one."
-          })
+        if (ofDeployed > 0) {
+          return yield* usageFault(
+            "--ref plans a revision: leave --destroy, --reconcile and --refresh-only out, which plan the deployed one."
+          )
         }
         return yield* planned(yield* revisionPlanned(id, given.ref.value, headers, given), given)
       }
-      // The other two plan the deployed commit.
-      const about = given.sync && !given.destroy && !given.reconcile ? yield* lookFirst(id, given.json) : {}
+      if (ofDeployed > 1) {
+        return yield* usageFault("--destroy, --reconcile and --refresh-only are different plans: give one of them.")
+      }
+      const about = given.sync && ofDeployed === 0 ? yield* lookFirst(id, given.json) : {}
       const request = { params: { capsuleId: id }, headers, payload: {} }
       const { run } = yield* given.destroy
         ? capsules.destroyPlan(request)
         : given.reconcile
           ? capsules.reconcilePlan(request)
-          : capsules.plan(request)
+          : capsules.plan(given.refreshOnly ? { ...request, payload: { refreshOnly: true } } : request)
       yield* planned(run, { ...given, about })
     }).pipe(onServer(given))
   )
@@ -180,6 +187,7 @@ export const planCommand = Command.make(
   Command.withExamples([
     { command: "svc plan network", description: "Plan, and show what would change" },
     { command: "svc plan network --ref main", description: "Plan another branch, tag or commit" },
+    { command: "svc plan network --refresh-only", description: "Accept what was changed outside, after review" },
     {
       command: "svc plan network --detailed-exitcode --discard-if-empty",
       description: "In a pipeline that knows the exit codes of the tool"

@@ -177,8 +177,19 @@ const countsText = (counts: Readonly<Record<keyof CountWords["words"], number>>,
   return said.length === 0 ? none : `${said.join(", ")}.`
 }
 
+/** The effect of a plan that accepts drift, or of its apply. */
+const acceptedText = ({ driftedResources = 0, planRunId, status }: Run): string => {
+  if (driftedResources === 0) return "Every resource is as the state has it."
+  const resources = driftedResources === 1 ? "1 resource" : `${driftedResources} resources`
+  return planRunId !== undefined && status === "succeeded"
+    ? `${resources} accepted: only the state was changed.`
+    : `${resources} to accept: only the state changes.`
+}
+
 /** One-line summary of what a plan would do, or of what its apply did. */
-export const summaryText = ({ planRunId, planSummary, status }: Run): string => {
+export const summaryText = (run: Run): string => {
+  const { planRunId, planSummary, status } = run
+  if (run.refreshOnly === true) return acceptedText(run)
   if (planSummary === undefined) return "There is no plan."
   return countsText(planSummary, planRunId !== undefined && status === "succeeded" ? tenses.applied : tenses.planned)
 }
@@ -237,20 +248,22 @@ const driftWords = (kind: ChangeKind): string => {
   return kind === "move" ? "moved by the module, not recorded yet" : "changed outside svc"
 }
 
-/** The differences that a drift check found, as what has happened outside svc. */
-export const driftText = (run: Run, paint: Paint): string => {
-  const { resourceDrift = [] } = run
+/** The differences between the state and the real infrastructure, as what has happened outside svc. */
+const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<string> => {
   const { groups, noise } = diffOf(resourceDrift)
   const all = [...groups, ...(noise.length === 0 ? [] : [{ kind: "update" as const, changes: noise }])]
-  const found = all.flatMap(({ changes, kind }) => [
+  return all.flatMap(({ changes, kind }) => [
     paint("bold", `${changes.length} ${driftWords(kind)}`),
     ...changes.flatMap((change) => [
       `  ${objectText(change)}`,
       ...(kind === "destroy" ? [] : attributeLines(change, paint).map((line) => `      ${line}`))
     ])
   ])
-  return [...newerLine(run, paint), ...found].join("\n")
 }
+
+/** The findings of a drift check. */
+export const driftText = (run: Run, paint: Paint): string =>
+  [...newerLine(run, paint), ...driftLines(run, paint)].join("\n")
 
 const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): ReadonlyArray<string> =>
   (diagnostics ?? []).flatMap(({ code, detail, severity, summary }) => [
@@ -294,6 +307,7 @@ export const planText = (
         ...changes.flatMap((each) => changeLines(each, paint))
       ]
     }),
+    ...(run.refreshOnly === true && (run.resourceDrift ?? []).length > 0 ? ["", ...driftLines(run, paint)] : []),
     ...(quiet.length === 0
       ? []
       : ["", `~ ${quiet.length} with new labels only`, ...quiet.map(({ address }) => `  ~ ${terminalText(address)}`)]),

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
+import type { CapsuleLook, CapsulePlanRequest } from "../../../schema/api/CapsulesApi.ts"
 import { ConfigurationPlanRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
 import { type Capsule, type Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
@@ -27,8 +27,11 @@ export interface CapsulesShape {
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
   /** Reads the ref that the Capsule follows now, so that the next plan has what was pushed. */
   readonly look: (id: string) => Answer<CapsuleLook>
-  /** Plans the newest commit of the lane; returns the Plan Run. */
-  readonly plan: (id: string, once?: IdempotencyOptions) => Answer<Run>
+  /**
+   * Plans the newest commit of the lane; returns the Plan Run. With `refreshOnly`, plans to record changes made outside the
+   * service in the state, at the deployed revision.
+   */
+  readonly plan: (id: string, options?: IdempotencyOptions & CapsulePlanRequest) => Answer<Run>
   /** Plans the deployed revision against the real infrastructure, to revert changes made outside the service. */
   readonly reconcilePlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Plans the destruction; nothing is destroyed until that plan has been approved and applied. */
@@ -66,9 +69,18 @@ const make = Effect.gen(function* () {
     update: (id, change) =>
       Effect.map(answered(capsules.update({ params: { capsuleId: id }, payload: change })), ({ capsule }) => capsule),
     look: (id) => Effect.map(answered(capsules.look({ params: { capsuleId: id }, payload: {} })), ({ look }) => look),
-    plan: (id, once = {}) =>
+    plan: (id, { refreshOnly, ...once } = {}) =>
       Effect.flatMap(idempotencyHeaders(once), (headers) =>
-        Effect.map(answered(capsules.plan({ params: { capsuleId: id }, headers, payload: {} })), ({ run }) => run)
+        Effect.map(
+          answered(
+            capsules.plan({
+              params: { capsuleId: id },
+              headers,
+              payload: refreshOnly === undefined ? {} : { refreshOnly }
+            })
+          ),
+          ({ run }) => run
+        )
       ),
     reconcilePlan: (id, once = {}) =>
       Effect.flatMap(idempotencyHeaders(once), (headers) =>

@@ -109,10 +109,12 @@ export const capsuleHandlers = HttpApiBuilder.group(
         return { capsuleConfig: yield* capsules.installConfig(yield* authorisedWorkspace, id) }
       }),
       updateConfig: retired,
-      plan: Effect.fnUntraced(function* ({ headers, params }) {
+      plan: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
-        const request = yield* maybeIdempotent(headers, { capsuleId: id })
+        const refresh = payload?.refreshOnly === true ? { refreshOnly: true } : {}
+        const request = yield* maybeIdempotent(headers, { capsuleId: id, ...refresh })
         const { replayed, value } = yield* capsuleCommands.Plan(id, {
+          ...refresh,
           context: yield* commandContext,
           idempotency: request
         })

@@ -157,7 +157,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     updateConfig: route("Retired", "Always 405 with `Allow: GET`; use a configuration plan or re-adoption."),
     plan: queuedRun(
       "Create a Plan Run",
-      "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
+      "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`.\n\nWith `refreshOnly` it accepts drift: the plan compares the state with the real infrastructure at the deployed revision, and its apply writes what was found into the state and changes no object. It is reviewed, approved and applied like every plan; it and its apply have `refreshOnly` and the `purpose` `accept_drift`, and what would be accepted is in `resourceDrift` and `outputChanges`. Status, commit and configuration of the Capsule stay as they are. 409 for a Capsule that was never applied, whose last apply did not finish, or whose configuration was changed since; apply an ordinary plan first."
     ),
     look: route(
       "Read the ref that a Capsule follows",

@@ -23,7 +23,11 @@ const en = {
   timeline: "Progress",
   facts: "Details",
   purpose: "Purpose",
-  purposes: { rollback: "Return to an earlier state", reconcile: "Put back what was changed outside" },
+  purposes: {
+    rollback: "Return to an earlier state",
+    reconcile: "Put back what was changed outside",
+    accept_drift: "Accept what was changed outside"
+  },
   startedBy: "Started",
   who: (name: string, how: string) => `${name}, ${how}`,
   how: {
@@ -132,7 +136,11 @@ const ja: typeof en = {
   timeline: "進行状況",
   facts: "詳細",
   purpose: "目的",
-  purposes: { rollback: "以前のステートへ戻す", reconcile: "外部の変更を元に戻す" },
+  purposes: {
+    rollback: "以前のステートへ戻す",
+    reconcile: "外部の変更を元に戻す",
+    accept_drift: "外部の変更を受け入れる"
+  },
   startedBy: "開始",
   who: (name: string, how: string) => `${name}（${how}）`,
   how: { user: "手動", webhook: "Webhook", schedule: "スケジュール", auto_update: "自動更新", service: "サービス" },

@@ -18,7 +18,8 @@ const facts: Parameters<typeof lackOf>[0] = {
   ],
   platform: "linux_amd64",
   isolation: "namespaces",
-  provided: ["cloud"]
+  provided: ["cloud"],
+  capabilities: ["carried-files"]
 }
 
 const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack | undefined]> = [
@@ -51,6 +52,12 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
     "credentials of the plan that were replaced here",
     { tool: {}, provided: ["cloud"], holders: ["two"] },
     { property: "credentials", needed: "cloud that its plan was made with" }
+  ],
+  ["a capability that it has", { tool: {}, capability: "carried-files" }, undefined],
+  [
+    "a capability of a later release",
+    { tool: {}, capability: "refresh-only" },
+    { property: "capability", needed: "refresh-only" }
   ],
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]

@@ -4,6 +4,7 @@ import {
   appliedEvidence,
   capsuleAfter,
   isNewState,
+  refreshedCapsule,
   rememberedSecrets
 } from "../../../../actors/running/execution/AppliedCapsule.ts"
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "../../../../actors/running/execution/ApplyResult.ts"
@@ -83,6 +84,18 @@ describe("Apply outcomes", () => {
       public_endpoint: null,
       drift_status: "none"
     })
+  })
+
+  test("accepting drift moves the state and keeps status and safety, also if it fails", () => {
+    const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
+    expect(refreshedCapsule(checked, result(), namedStateVersion("new"))).toEqual({
+      current_state_version_id: namedStateVersion("new"),
+      current_state_generation: 5,
+      public_endpoint: null,
+      drift_status: "none"
+    })
+    const killed = result({ exit: "killed", sandboxKilled: true, changedAnything: false })
+    expect(refreshedCapsule(checked, killed, undefined)).toEqual({})
   })
 
   const nothing = { exit: "failed", changedAnything: false } as const

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
-import { driftText, planText } from "../../../../src/cli/remote/PlanText.ts"
+import { driftText, planText, summaryText } from "../../../../src/cli/remote/PlanText.ts"
+import { hasDecision } from "../../../../src/cli/remote/RunEnd.ts"
 import { painter } from "../../../../src/cli/remote/TerminalText.ts"
 import { planChanges } from "../../../browser/support/records/PlanChanges.ts"
 
@@ -184,6 +185,26 @@ describe("Terminal plans", () => {
       "  test_thing.b",
       '      tags: "x" → "y"'
     ])
+  })
+
+  test("a plan that accepts drift shows what it would accept, and that only the state changes", () => {
+    const accepting = {
+      purpose: "accept_drift",
+      refreshOnly: true,
+      resourceChanges: [],
+      planSummary: { add: 0, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
+      driftedResources: 1,
+      resourceDrift: [thing({ actions: ["delete"] })]
+    } as const
+    const text = textOf(accepting)
+    expect(text).toContain("1 deleted outside svc\n  test_thing.a")
+    expect(text).toContain("1 resource to accept: only the state changes.")
+    expect(text).not.toContain("No resource changes.")
+    expect(summaryText({ ...record, ...accepting, status: "succeeded", planRunId: record.id })).toBe(
+      "1 resource accepted: only the state was changed."
+    )
+    expect(hasDecision({ ...record, ...accepting })).toBe(true)
+    expect(hasDecision({ ...record, ...accepting, resourceDrift: [] })).toBe(false)
   })
 
   test("a plan in the terminal does not let untrusted text move the cursor or hide a line", () => {

@@ -155,6 +155,34 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
+    name: "a plan that accepts drift: what differs, and an apply that changes the state only",
+    run: Effect.fnUntraced(function* (pool) {
+      const { digest, outcome } = yield* planned(pool, "true")
+      const first = ended(yield* pool.apply(applyOf(digest, outcome)))
+      const state = first.state ?? Redacted.make(new Uint8Array(0))
+      // Only the Output differs: nothing outside of the state can change a terraform_data.
+      const moved = yield* pool.keep({ "main.tf": module("true")["main.tf"].replace('"one"', '"two"') })
+      const refresh = { ...planOf(moved), mode: "refresh_only" as const, state }
+      const plan = yield* pool.plan(refresh)
+      const accepted = ended(plan)
+      expect(accepted).toMatchObject({
+        summary: { add: 0, change: 0, destroy: 0 },
+        resourceChanges: [],
+        resourceDrift: [],
+        hasChanges: true,
+        outputChanges: [{ name: "shown", before: "one", after: "two" }]
+      })
+      const apply = yield* pool.apply({ ...applyOf(moved, accepted), state })
+      const done = ended(apply)
+      expect(done).toMatchObject({ exit: "succeeded", possiblyCreated: [], resourceCount: 2 })
+      expect(addresses(apply, "resource.started")).toEqual([])
+      expect(stateOf(done.state)).toContain('"value": "two"')
+      isRedacted(plan)
+      isRedacted(apply)
+      return [...toldBy(plan), ...toldBy(apply), done.sandboxLevel]
+    })
+  },
+  {
     name: "an apply that fails halfway, of the reviewed plan only: the state of what was made, and what is uncertain",
     run: Effect.fnUntraced(function* (pool) {
       const { digest, outcome } = yield* planned(pool, "exit 3")
