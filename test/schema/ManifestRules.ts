@@ -295,5 +295,9 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "refuses nothing that the parser accepts",
     "match the definitions exactly"
   ],
-  ["the published schemas are served", "src/http/Handoff.test.ts", "are served publicly, exactly as checked in"]
+  [
+    "the published schemas are served",
+    "src/http/Handoff.test.ts",
+    "the published schemas are served publicly, exactly as checked in"
+  ]
 ]

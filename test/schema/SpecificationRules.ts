@@ -113,9 +113,9 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
-    "redirects to the creation flow under its canonical address",
-    "is refused as a whole, with a page that gives the reason and shows none of its content",
-    "creates nothing: other methods are refused"
+    "an install link redirects to the creation flow under its canonical address",
+    "an invalid install link is refused as a whole, with a page that gives the reason and none of its content",
+    "an install link creates nothing, and accepts only reads"
   ],
   [
     "after a successful apply: host_url, product, run_id, capsule_id, setup_ticket",
@@ -144,7 +144,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["J10", inputs, "name with a line feed (J10)"],
   ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
   ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
-  ["J13", "src/http/ClosedBodies.test.ts", "no body can set fields that the service decides (J13)"],
+  ["J13", "src/http/ClosedBodies.test.ts", "no request body can set fields that the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",

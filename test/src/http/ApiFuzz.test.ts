@@ -26,7 +26,7 @@ const seedOf = Config.Int("SVC_FUZZ_SEED").pipe(Config.withDefault(20261121))
 
 const canary = "canary-4f1d9c-hunter2"
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
-// Its fake fails on purpose, to test how a defect is reported.
+// This fake fails on purpose, to test how a defect is reported.
 const defective = "/api/v1/capsule-configs/:capsuleConfigId"
 
 const oddText = fc.oneof(
@@ -64,7 +64,7 @@ const oddities = (names: ReadonlyArray<string>) =>
     contentType: fc.constantFrom("application/json", "application/json", "application/json", "text/plain")
   })
 
-// A partly valid request gets further than a fully invalid one.
+// A partly valid request gets further than a fully invalid request.
 const bodies = (example: Schema.Json | undefined): fc.Arbitrary<unknown> =>
   example === undefined
     ? fc.constant(undefined)
@@ -79,7 +79,7 @@ const sessionRoutes = /account\/tokens|ui-surfaces/
 for (const { method, operation, path } of operations) {
   if (path === "/api/v1/account/tokens/current") continue
   tests.live(
-    `${method} ${path}: no input breaks it`,
+    `no input breaks ${method} ${path}`,
     () =>
       Effect.gen(function* () {
         const names = (operation.parameters ?? []).filter((known) => known.in === "query").map(({ name }) => name)

@@ -7,8 +7,8 @@ import { servedPerson } from "../support/ServedPerson.ts"
 
 const past = "2026-01-01T00:00:00.000Z"
 
-// Requests that arrive together share one comparison with what other processes have committed. Only a real socket delivers
-// several requests in one turn.
+// Requests that arrive together share one comparison with the commits of other processes. Only a real socket delivers several
+// requests in one turn.
 it.live("requests over many connections see what another process committed before they were sent", () =>
   Effect.gen(function* () {
     const { cookie, dataDir, url } = yield* servedPerson

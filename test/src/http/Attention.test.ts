@@ -65,7 +65,7 @@ it.live("the overview lists Connections that have unconfirmed origins, are about
       "connection_expiring"
     ])
 
-    // Simulates an update from a release without origins for one, and the passage of time for the other.
+    // The first Connection is updated from a release without origins, and the second has expired.
     yield* sql`UPDATE connections SET origins = NULL, proposed_origins = '[]' WHERE id = ${deploy.id}`
     const past = "2020-01-01T00:00:00.000Z"
     yield* sql`UPDATE connections SET expires_at = ${past} WHERE id = ${over.id}`
@@ -84,7 +84,7 @@ it.live("the overview lists Connections that have unconfirmed origins, are about
   }).pipe(Effect.scoped, Effect.provide(platform))
 )
 
-test("a failing lane and paused automation need attention, and each item links to what it concerns", () => {
+test("a failing lane and paused automation need attention, and each entry links to its record", () => {
   const since = "2026-01-01T00:00:00.000Z"
   const sourceId = SourceId.make(`src_${"a".repeat(16)}`)
   const lane = { sourceId, sourceName: "app", ref: "gone", path: ".", since }
@@ -94,7 +94,7 @@ test("a failing lane and paused automation need attention, and each item links t
   ])
 })
 
-test("a Capsule with an approved plan is shown as ready to apply, not to plan again, and an open update is listed", () => {
+test("a Capsule with an approved plan is shown as ready to apply, and an open update is listed", () => {
   const at = "2026-01-01T00:00:00.000Z"
   const stale = (id: string) =>
     Schema.decodeUnknownSync(Capsule)({

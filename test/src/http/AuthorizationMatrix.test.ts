@@ -17,10 +17,10 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Permissions by kind of route. Columns: routes only for a session covering the whole account (t), account reads open to
- * every credential (a), changes to the whole account (w), and routes inside Workspace A for viewers, members, admins and owners.
- * `r` reads, `w` writes; `s` needs a session, recently confirmed if it writes in the Workspace; `c` reads in a recently confirmed
- * session; a trailing `o` remains open when the Workspace is archived.
+ * Permissions by kind of route. The first part of a column is `t` for a session covering the whole account, `a` for account
+ * reads with any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member, admin,
+ * owner). Then `r` reads and `w` writes, `s` needs a session (recently confirmed for writes in the Workspace), `c` needs a
+ * recently confirmed session, and `o` remains open when the Workspace is archived.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
@@ -85,7 +85,10 @@ const parse = (text: string) => {
   })
 }
 
-/** The kind of a route, from its row in the handwritten table; public routes and those that read their own bearer have none. */
+/**
+ * The kind of a route, from its row in the handwritten table. Public routes, and routes that read their own bearer token, have
+ * none.
+ */
 const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   const way = method === "GET" ? "r" : "w"
@@ -121,7 +124,7 @@ const checkRow = Effect.fnUntraced(function* (row: ReturnType<typeof parse>[numb
 const tests = suite(matrixApplication)
 afterAll(tests.dispose)
 
-tests.live("every kind of route has a column, and every kind of caller has a row", () =>
+tests.live("the permission matrix has a column for every kind of route, and a row for every kind of caller", () =>
   Effect.gen(function* () {
     const principals = yield* Principals
     const rows = parse(table)

@@ -56,7 +56,7 @@ const withoutLocator = (rule: AccessRule): Declared => {
   return declared
 }
 
-tests.live("every route declares what its row states", () =>
+tests.live("every route declares the access that its row states", () =>
   Effect.sync(() => {
     const declared = Object.fromEntries(routes.map((route) => [nameOf(route), withoutLocator(route.rule)]))
     const written = Object.fromEntries(authorizationTable.map((row) => [nameOf(row), declarationOf(row)]))
@@ -64,7 +64,7 @@ tests.live("every route declares what its row states", () =>
   })
 )
 
-/** Runs the effect while Workspace A is archived, if this caller expects it to be. */
+/** Archives Workspace A while the effect runs, if this caller needs an archived Workspace. */
 const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -88,7 +88,7 @@ tests.live("an owner whose confirmation is too old is refused only where a confi
         if (code === "reauthentication_required") asked.push(nameOf(route))
       }
     }
-    // Even with an invalid body: nothing is read before the check.
+    // The check precedes the body, even an invalid one.
     expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
   })
 )
@@ -103,7 +103,7 @@ for (const [caller, principal] of callers) {
         const wrong: Array<string> = []
         for (const route of routes) {
           const expected = rowOf(route.method, route.path).cells.get(caller)
-          // A public route, or one that reads its own bearer, responds before it reads anything else from the request.
+          // A public route, or a route that reads its own bearer token, responds before it reads anything else from the request.
           const open = route.rule.kind === "public" || route.rule.kind === "token"
           for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
             const { code, status, verdict } = yield* verdictOf(route, kind, credential)

@@ -1,18 +1,25 @@
 /**
  * The permitted callers of each route, written by hand from the roles of members (specification, ruling 2). Nothing here is
- * derived from the code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new
- * route needs a row of its own.
+ * derived from the code: `AuthorizationTable.test.ts` checks both the declarations and the API's responses against this table.
+ * Add a row for every new route.
  *
- * `ok` lets the caller in, `401` asks who it is, `403` refuses it, `409` says that the Workspace is archived. The callers, all of
- * them looking at Workspace A:
+ * `ok` admits the caller, `401` requires a credential, `403` refuses the caller, and `409` means that the Workspace is archived.
+ * The callers, all of whom use Workspace A:
  *
- * anon nobody conf owner's session confined to Workspace A view viewer pat owner's personal access token, read and write memb
- * member p-r the same with `read` alone admn admin p-w the same with `write` alone ownr owner p-A the same bound to Workspace A
- * othr owner of another Workspace p-B the same bound to another Workspace susp suspended owner p-v viewer's personal access
- * token, read and write oper operator without a membership arch owner, while the Workspace is archived
+ * - `anon`: nobody
+ * - `view`, `memb`, `admn`, `ownr`: a viewer, a member, an admin and an owner
+ * - `othr`: an owner of another Workspace
+ * - `susp`: a suspended owner
+ * - `oper`: an operator without a membership
+ * - `conf`: the owner's session, confined to Workspace A
+ * - `pat`: the owner's personal access token, read and write
+ * - `p-r`, `p-w`: the same token with `read` or `write` alone
+ * - `p-A`, `p-B`: the same token bound to Workspace A, or to another Workspace
+ * - `p-v`: the viewer's personal access token, read and write
+ * - `arch`: the owner, while the Workspace is archived
  *
- * The last column has the fields of the body that name a record, such as a Connection. A token that is limited to Projects or
- * environments gets 403 when such a field names a record outside its limits.
+ * The last column lists the body fields that identify a record, such as a Connection. A token limited to Projects or environments
+ * gets 403 when such a field identifies a record outside its limits.
  */
 const table = `
 route                                                                                        anon view memb admn ownr | othr susp oper | conf pat  p-r  p-w  p-A  p-B  p-v  | arch | records
@@ -216,10 +223,10 @@ export type Verdict = (typeof verdicts)[number]
 
 export interface AuthorizationRow {
   readonly method: string
-  /** As the API spells it. */
+  /** The path, as the API spells it. */
   readonly path: string
   readonly cells: ReadonlyMap<CallerKind, Verdict>
-  /** The fields of the body that name records. */
+  /** The fields of the body that identify records. */
   readonly records: ReadonlyArray<string>
 }
 
@@ -253,8 +260,8 @@ const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
 export const authorizationTable = parse(table)
 
 /**
- * Routes that also need the person to have confirmed their identity recently: a session gets 403 `reauthentication_required` when
- * the last confirmation is more than five minutes old. Written by hand, like the table.
+ * Routes that also require a recently confirmed identity: a session gets 403 `reauthentication_required` if its last confirmation
+ * is older than five minutes. Written by hand, like the table.
  */
 export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens",
@@ -265,7 +272,7 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/capsules/:capsuleId/import-confirmation"
 ])
 
-/** A route's row; a route without one fails the test. */
+/** A route's row. A route without a row fails the test. */
 export const rowOf = (method: string, path: string): AuthorizationRow => {
   const row = authorizationTable.find((known) => known.method === method && known.path === path)
   if (row === undefined) throw new Error(`${method} ${path} has no row in AuthorizationTable.ts: say who may call it`)

@@ -43,7 +43,7 @@ const withBody = operations.filter(
     !retired.has(`${method} ${path}`)
 )
 
-describe("no body can set fields that the service decides (J13)", () => {
+describe("no request body can set fields that the service decides (J13)", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {
@@ -73,5 +73,7 @@ describe("no body can set fields that the service decides (J13)", () => {
     )
   }
 
-  tests.live("there are routes that take a body", () => Effect.sync(() => expect(withBody.length).toBeGreaterThan(30)))
+  tests.live("some routes take a body, so the closed-body checks are not empty", () =>
+    Effect.sync(() => expect(withBody.length).toBeGreaterThan(30))
+  )
 })

@@ -23,7 +23,7 @@ const run = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   for (const statement of statements) yield* sql.unsafe(statement)
 }, Effect.orDie)
 
-tests.live("every route that changes something has a row, or a reason why it needs none", () =>
+tests.live("every mutating route has a row, or a reason why it needs none", () =>
   Effect.sync(() => {
     expect([...races.keys(), ...decidedElsewhere.keys()].toSorted()).toEqual(changes.map(({ name }) => name).toSorted())
   })

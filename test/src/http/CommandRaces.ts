@@ -2,11 +2,11 @@ import type { Schema } from "effect"
 import { world } from "./support/World.ts"
 
 /**
- * A change that is committed between everything that a command reads ahead and its transaction.
+ * A change committed after the command's reads and before its transaction.
  *
- * - `given`: what is true before the request, in addition to the test's world
- * - `undo`: makes the world as it was
- * - `refusal`: words of the answer that only somebody who has seen the change can give
+ * - `given`: changes to the test's world before the request
+ * - `undo`: restores the world
+ * - `refusal`: part of an error message that is possible only after the change was seen
  */
 interface Race {
   readonly given: ReadonlyArray<string>
@@ -364,7 +364,7 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
 const setsOnce = "one statement compares and sets"
 const oneStep = "takes the next step of its own row, in one transaction"
 
-/** Routes whose command decides on nothing that it reads ahead in this world, with the reason or the test that has a world for it. */
+/** Routes whose command decides on nothing it has read before the transaction, with the reason or the test that covers it. */
 export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["accountTokens.revoke", setsOnce],
   ["workspaces.retryMaterialization", setsOnce],

@@ -26,8 +26,8 @@ const refusal = Effect.fn("refusal")(function* (path: string, init: RequestInit 
 const post = (path: string, body: BodyInit, headers: Record<string, string> = json) =>
   refusal(path, { method: "POST", headers, body })
 
-describe("the common headers and limits", () => {
-  tests.live("answers unknown routes with 404 in the envelope, including the retired namespace", () =>
+describe("Common headers", () => {
+  tests.live("an unknown route returns 404 in the envelope, even in the retired namespace", () =>
     Effect.gen(function* () {
       for (const path of [
         "/v1/capsules",
@@ -45,7 +45,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("reports the methods of a known path: 405 with Allow", () =>
+  tests.live("a known path returns 405 with Allow for other methods", () =>
     Effect.gen(function* () {
       const capsules = yield* refusal(`/api/v1/workspaces/${world.workspaceA}/capsules`, { method: "POST" })
       expect(capsules).toMatchObject({ status: 405, code: "method_not_allowed" })
@@ -60,7 +60,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("does not let any response about account tokens be cached, refusals included", () =>
+  tests.live("no response about account tokens can be cached, including refusals", () =>
     Effect.gen(function* () {
       for (const [path, init, status] of [
         ["/api/v1/account/tokens", {}, 401],
@@ -78,7 +78,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("reads JSON only: 415 for other types and for compressed bodies", () =>
+  tests.live("the API reads only JSON, and returns 415 for other types and compressed bodies", () =>
     Effect.gen(function* () {
       const path = `/api/v1/workspaces/${world.workspaceA}/install-plans`
       for (const headers of [
@@ -96,7 +96,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("limits bodies by bytes and structure before a schema sees them", () =>
+  tests.live("the API limits bodies by bytes and structure before it validates their schema", () =>
     Effect.gen(function* () {
       const path = `/api/v1/runs/${world.runId}/cancel`
       const big = yield* post(path, JSON.stringify({ reason: "x".repeat(1_048_600) }))
@@ -127,7 +127,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("accepts no body on any route that is too long to be read on the main thread", () =>
+  tests.live("no route accepts a body that is too long to be read on the main thread", () =>
     Effect.gen(function* () {
       const body = JSON.stringify({ workspaceId: world.workspaceA, files: ["x".repeat(longestReadHere)] })
       let tried = 0
@@ -144,7 +144,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("reports the faulty fields, never their values", () =>
+  tests.live("a validation error contains the faulty fields, never their values", () =>
     Effect.gen(function* () {
       const answer = yield* post(
         `/api/v1/workspaces/${world.workspaceA}/install-plans`,
@@ -169,7 +169,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("never repeats a name that may be a secret typed in the wrong place", () =>
+  tests.live("a validation error never repeats a name that may be a secret typed in the wrong place", () =>
     Effect.gen(function* () {
       for (const name of [
         "svcp_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2y",
@@ -195,7 +195,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("requires exactly one well-formed Idempotency-Key on creates that need it", () =>
+  tests.live("creates that need an Idempotency-Key require exactly one well-formed key", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })
@@ -210,7 +210,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("publishes discovery and the API definition only under its own address", () =>
+  tests.live("discovery and the API definition are published only under the server's own address", () =>
     Effect.gen(function* () {
       for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
         const response = yield* send(path, { headers: { "x-forwarded-host": "evil.example.test" } })
@@ -256,7 +256,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("answers HEAD like GET without a body, and health without authentication", () =>
+  tests.live("HEAD responds like GET without a body, and health needs no authentication", () =>
     Effect.gen(function* () {
       const head = yield* send("/api/v1/capabilities", { method: "HEAD" })
       expect([head.status, yield* Effect.promise(() => head.text())]).toEqual([200, ""])
@@ -265,7 +265,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("passes the raw bytes of a webhook on to its Source", () =>
+  tests.live("the raw bytes of a webhook are passed on to its Source", () =>
     Effect.gen(function* () {
       const hook = (headers: Record<string, string>) =>
         send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })
@@ -273,7 +273,7 @@ describe("the common headers and limits", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge's ping to the address gets a response, but still has to prove knowledge of the secret.
+      // A forge's ping gets a response, but must still prove the secret.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)
@@ -282,7 +282,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("writes the details of a defect only to the log", () =>
+  tests.live("the details of a defect are written only to the log", () =>
     Effect.gen(function* () {
       const answer = yield* refusal(`/api/v1/capsule-configs/${world.capsuleConfigId}`, { headers: session })
       expect(answer).toMatchObject({ status: 500, code: "internal_error" })
@@ -291,7 +291,7 @@ describe("the common headers and limits", () => {
     })
   )
 
-  tests.live("reports what this release does not implement", () =>
+  tests.live("an unimplemented capability is reported as unavailable", () =>
     Effect.gen(function* () {
       const path = "/api/v1/connections/oauth/helper/callback"
       for (const [headers, status, code] of [

@@ -38,8 +38,8 @@ const readable = {
 }
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
-describe("pages of other origins", () => {
-  tests.live("from a listed origin may read the API and its discovery, including refusals", () =>
+describe("Cross-origin requests", () => {
+  tests.live("a page from a listed origin may read the API and its discovery, including refusals", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })
@@ -50,7 +50,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("get a preflight response that never allows credentials", () =>
+  tests.live("a page from another origin gets a preflight response that never allows credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask(capsules, { ...wants, origin: app }, "OPTIONS")
       expect(answer.status).toBe(204)
@@ -64,7 +64,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("can act only with a bearer token: any cookie or session sent with it is ignored", () =>
+  tests.live("a page from another origin can act only with a bearer token, and its cookies are ignored", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)
@@ -74,7 +74,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("from any other origin, and outside the API, may read nothing", () =>
+  tests.live("a page from an unlisted origin may read nothing, and neither may any page outside the API", () =>
     Effect.gen(function* () {
       for (const stranger of [
         other,
@@ -98,7 +98,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("are not recognised by a server without listed origins", () =>
+  tests.live("a server without listed origins allows no cross-origin requests", () =>
     Effect.gen(function* () {
       const read = yield* send(capsules, { headers: { ...bearer, origin: app } })
       expect([read.status, corsOf(read)]).toEqual([admitted, {}])

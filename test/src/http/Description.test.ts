@@ -47,10 +47,10 @@ const declared = () => {
 
 /** The pages and files of the dashboard, served under every path not claimed by a route. */
 const pages = ["GET /*"]
-/** They include the pages before sign-in. */
+/** Includes the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
-it.live("the description contains every route of the server, and no others", () =>
+it.live("the API description contains every route of the server, and no others", () =>
   Effect.gen(function* () {
     const found = new Set<string>()
     const recording = recordedRoutes(found)
@@ -71,7 +71,7 @@ const everyPart = (value: unknown, path = ""): ReadonlyArray<readonly [path: str
     : [[path, value] as const, ...Object.entries(value).flatMap(([key, inner]) => everyPart(inner, `${path}/${key}`))]
 
 describe("the description", () => {
-  test("describes the items of every array", () => {
+  test("the API description describes the items of every array", () => {
     const arrays = everyPart(json).filter(([, part]) => "type" in part && part.type === "array")
     expect(arrays.length).toBeGreaterThan(100)
     expect(arrays.filter(([, part]) => !("items" in part) && !("prefixItems" in part)).map(([path]) => path)).toEqual(
@@ -79,7 +79,7 @@ describe("the description", () => {
     )
   })
 
-  test("requires an Idempotency-Key exactly if a request without it is refused", () => {
+  test("the API description requires an Idempotency-Key exactly if a request without it is refused", () => {
     const required = operations.filter(({ operation }) =>
       operation.parameters.some((one) => one.name === "idempotency-key" && one.required)
     )
@@ -95,7 +95,7 @@ describe("the description", () => {
     expect(parameterOf("POST /api/v1/runs/{runId}/apply", "idempotency-key")?.required).toBe(false)
   })
 
-  test("declares bounded numbers for numeric query parameters", () => {
+  test("the API description declares bounded numbers for numeric query parameters", () => {
     const limits = operations.flatMap(({ name, operation }) =>
       operation.parameters
         .filter((one) => one.name === "limit" || one.name === "after")
@@ -114,7 +114,7 @@ describe("the description", () => {
     })
   })
 
-  test("has x-request-id on every response, and Retry-After on retryable refusals", () => {
+  test("the API description has x-request-id on every response, and Retry-After on retryable refusals", () => {
     const id = { "x-request-id": { $ref: "#/components/headers/RequestId" } }
     const wait = { "retry-after": { $ref: "#/components/headers/RetryAfter" } }
     for (const { name, operation } of operations) {
@@ -128,7 +128,7 @@ describe("the description", () => {
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
   })
 
-  test("omits no type: an object without fields has one, and a body of that kind may be omitted", () => {
+  test("the API description gives every object a type, and allows a body without fields to be omitted", () => {
     expect(JSON.stringify(json)).not.toContain('"not":{"type":"null"}')
     const empty = { schema: { type: "object", additionalProperties: false } }
     expect(paths["/api/v1/runs/{runId}/apply"]?.["post"]?.requestBody).toEqual({
@@ -138,7 +138,7 @@ describe("the description", () => {
     expect(paths["/api/v1/runs/{runId}/approve"]?.["post"]?.requestBody).toMatchObject({ required: true })
   })
 
-  test("has examples from real servers, each valid against its schema", () => {
+  test("the API description has examples from real servers, each valid against its schema", () => {
     const unused = new Set(Object.keys(answerExamples))
     for (const { name, operation } of operations) {
       for (const status of Object.keys(operation.responses)) {
@@ -150,12 +150,12 @@ describe("the description", () => {
         expect([name, status, fault]).toEqual([name, status, undefined])
       }
     }
-    // An operation was renamed: run `npm run docs:examples`.
+    // If an operation was renamed, run `npm run docs:examples`.
     expect([...unused]).toEqual([])
     expect(Object.keys(answerExamples).length).toBeGreaterThan(80)
   })
 
-  test("includes the stream frames, over WebSocket and as server-sent events", () => {
+  test("the API description includes the stream frames, over WebSocket and as server-sent events", () => {
     for (const [sequence, frame] of [
       ["events", "RunEvent"],
       ["logs", "RunLog"]

@@ -16,23 +16,25 @@ const routes = extensions
   .filter(({ name }) => optionalFamilies.some((one) => one === name))
   .flatMap(({ endpoints }) => endpoints)
 
-describe("a family disabled by the operator", () => {
-  tests.live("responds with capability_not_available to admitted callers, before it reads the body", () =>
-    Effect.gen(function* () {
-      expect(routes.length).toBeGreaterThan(3)
-      for (const route of routes) {
-        const [method = "", path = ""] = route.split(" ")
-        const address = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
-        const body = method === "POST" ? { body: "{" } : {}
-        const answer = yield* send(address, { method, headers: person, ...body })
-        const { error } = yield* Effect.promise(() => answer.json())
-        expect([route, answer.status, error.code]).toEqual([route, 501, "capability_not_available"])
-        expect([route, (yield* send(address, { method, ...body })).status]).toEqual([route, 401])
-      }
-    })
+describe("Disabled families", () => {
+  tests.live(
+    "a disabled family responds with capability_not_available to admitted callers, before it reads the body",
+    () =>
+      Effect.gen(function* () {
+        expect(routes.length).toBeGreaterThan(3)
+        for (const route of routes) {
+          const [method = "", path = ""] = route.split(" ")
+          const address = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
+          const body = method === "POST" ? { body: "{" } : {}
+          const answer = yield* send(address, { method, headers: person, ...body })
+          const { error } = yield* Effect.promise(() => answer.json())
+          expect([route, answer.status, error.code]).toEqual([route, 501, "capability_not_available"])
+          expect([route, (yield* send(address, { method, ...body })).status]).toEqual([route, 401])
+        }
+      })
   )
 
-  tests.live("is listed as not enabled, while the others are listed as enabled", () =>
+  tests.live("a disabled family is listed as not enabled, while the others are listed as enabled", () =>
     Effect.gen(function* () {
       const answer = yield* send("/api/v1/extensions", {})
       const listed: { readonly extensions: ReadonlyArray<{ readonly name: string; readonly enabled: boolean }> } =

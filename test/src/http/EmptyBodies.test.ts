@@ -52,7 +52,7 @@ const answerTo = Effect.fnUntraced(function* (method: string, path: string, init
   return [response.status, text.replace(/req_\w+/g, "id").replace(/"(?:inv|ws|mbr|prj)_\w+"|\d{4}-[\d:.TZ-]+/g, "id")]
 })
 
-describe("an empty body counts as an empty object", () => {
+describe("Empty bodies", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {
@@ -65,7 +65,7 @@ describe("an empty body counts as an empty object", () => {
     )
   }
 
-  tests.live("if every field is optional, as in a sync, a cancellation or an approval", () =>
+  tests.live("an empty body counts as an empty object if every field is optional", () =>
     Effect.gen(function* () {
       const accepted: Array<string> = []
       for (const { method, operation, path } of withBody) {
@@ -87,7 +87,7 @@ describe("an empty body counts as an empty object", () => {
     })
   )
 
-  tests.live("of another type than JSON is still refused", () =>
+  tests.live("a body of another type than JSON is refused even if every field is optional", () =>
     Effect.gen(function* () {
       const [status] = yield* answerTo("POST", "/api/v1/sources/:sourceId/sync", {
         headers: { "content-type": "application/x-www-form-urlencoded" },

@@ -25,7 +25,7 @@ const { paths } = Schema.decodeUnknownSync(
   Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)) })
 )(JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi()))))
 
-/** The declared routes that answer callers without a credential, and the type of the body that they take. */
+/** The declared routes that respond to callers without a credential, and the type of their body. */
 const entrances = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { requestBody, security = [] }]) => {
     const isOpen = security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0)
@@ -45,7 +45,7 @@ const documented = () => {
     .flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, name]) => name))
 }
 
-test("docs/security.md lists every entrance without a credential, and no other route", () => {
+test("docs/security.md lists every route without a credential, and no other route", () => {
   expect(documented().toSorted()).toEqual([...entrances.map(({ name }) => name), "GET /*"].toSorted())
 })
 
@@ -63,7 +63,7 @@ const application = applicationOver(
 const pathOf = (path: string) => path.replace("{sourceId}", world.sourceId).replace(/\{\w+\}/g, "x")
 
 const pieceBytes = 16 * 1024
-/** A body that never ends; `pulled` counts the bytes that were read of it. */
+/** A body that never ends; `pulled` counts the bytes read from it. */
 const endless = () => {
   const state = { pulled: 0 }
   const body = new ReadableStream<Uint8Array>({
@@ -75,7 +75,7 @@ const endless = () => {
   return { state, body }
 }
 
-/** A body of which one byte arrives. */
+/** A body that stops after its first byte. */
 const silent = () =>
   new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) })
 
@@ -110,8 +110,8 @@ const forge = { authorization: "Bearer hook-secret" }
 const challenge = (id: number) =>
   `${JSON.stringify({ _tag: "Request", id: String(id), tag: "Challenge", payload: { agentId: `agt_${"a".repeat(24)}` }, headers: [] })}\n`
 
-describe("an entrance without a credential", () => {
-  it.live("reads no more of an endless body than its limit", () =>
+describe("Public routes", () => {
+  it.live("a public route reads no more of an endless body than its limit", () =>
     Effect.gen(function* () {
       for (const entrance of withBody) {
         const { body, state } = endless()
@@ -123,10 +123,10 @@ describe("an entrance without a credential", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("answers a body that never arrives when its deadline is over", () =>
+  it.live("a public route responds to a body that never arrives when its deadline passes", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestTime
-      // A wait of half a minute is over at once.
+      // Waits of half a minute end at once.
       const hurried: Clock.Clock = {
         ...clock,
         sleep: (duration) => (Duration.toSeconds(duration) === 30 ? Effect.void : clock.sleep(duration))
@@ -145,8 +145,8 @@ describe("an entrance without a credential", () => {
   )
 })
 
-describe("messages of agents without a session", () => {
-  it.live("come one in a request", () =>
+describe("Unauthenticated agent messages", () => {
+  it.live("an agent without a session may send one message per request", () =>
     Effect.gen(function* () {
       const before = challenges
       const many = Array.from({ length: 300 }, (_, index) => challenge(index)).join("")
@@ -166,7 +166,7 @@ describe("messages of agents without a session", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("and deliveries are limited by address, 600 a minute", () =>
+  it.live("messages and deliveries without a session are limited to 600 a minute per address", () =>
     Effect.gen(function* () {
       const { clock, stop } = yield* TestTime
       yield* stop
@@ -186,8 +186,8 @@ describe("messages of agents without a session", () => {
   )
 })
 
-describe("deliveries of webhooks", () => {
-  it.live("arrive eight at a time for a Source, and later ones are refused for the moment", () =>
+describe("Webhook deliveries", () => {
+  it.live("eight deliveries at a time may arrive for a Source, and later deliveries are refused for the moment", () =>
     Effect.gen(function* () {
       const bodies = Array.from({ length: mostDeliveries }, () => new TransformStream<Uint8Array, Uint8Array>())
       const writers = bodies.map(({ writable }) => writable.getWriter())
@@ -197,7 +197,7 @@ describe("deliveries of webhooks", () => {
         const init = { method: "POST", body: readable, headers, duplex: "half" }
         return handler(new Request(`${origin}${pathOf(hook.path)}`, init))
       })
-      // A write is done once the body is read.
+      // The write completes once the body is read.
       yield* Effect.promise(() => Promise.all(writers.map((writer) => writer.write(new TextEncoder().encode("{")))))
       const refused = yield* send(hook, "{}", { headers: forge })
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"])
@@ -208,7 +208,7 @@ describe("deliveries of webhooks", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("may have 25 MiB", () =>
+  it.live("a delivery may have 25 MiB", () =>
     Effect.gen(function* () {
       const { handler } = yield* TestApplication
       const sent = (bytes: number) =>

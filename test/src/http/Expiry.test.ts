@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
-/** The machine's clock, moved forward on request. */
+/** The machine's clock, which the test can move forward. */
 const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   let ahead = 0
   const millis = () => clock.currentTimeMillisUnsafe() + ahead
@@ -29,7 +29,7 @@ const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   return { moved, pass }
 })
 
-/** Cleanup that runs when the test asks for it. */
+/** Cleanup that runs when the test requests it. */
 const cleanups = Effect.gen(function* () {
   const asked = yield* Queue.unbounded<void>()
   const done = yield* Queue.unbounded<void>()
@@ -40,86 +40,83 @@ const cleanups = Effect.gen(function* () {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("records that expire by the clock of the server", () => {
-  live(
-    "are usable until their time and refused afterwards: a token, a receipt, a plan, the lines of a log and the record of an install",
-    () =>
-      Effect.gen(function* () {
-        const { moved, pass } = yield* movedClock
-        const cleanup = yield* cleanups
-        const plane = yield* servedPlane({ files, clock: moved, cleanup: cleanup.layer })
-        const { applied, asPerson, bearer, call, ended, installed, workspaceId } = plane
-        const { capsuleId, installPlan, planRunId } = yield* installed("app")
-        const apply = yield* applied(planRunId)
-        const status = (runId: string) =>
-          Effect.map(call("GET", `/api/v1/runs/${runId}`), ({ body }) => body.run?.status)
+  live("tokens, receipts, plans, logs and install records are usable until they expire, and refused afterwards", () =>
+    Effect.gen(function* () {
+      const { moved, pass } = yield* movedClock
+      const cleanup = yield* cleanups
+      const plane = yield* servedPlane({ files, clock: moved, cleanup: cleanup.layer })
+      const { applied, asPerson, bearer, call, ended, installed, workspaceId } = plane
+      const { capsuleId, installPlan, planRunId } = yield* installed("app")
+      const apply = yield* applied(planRunId)
+      const status = (runId: string) => Effect.map(call("GET", `/api/v1/runs/${runId}`), ({ body }) => body.run?.status)
 
-        // A personal access token.
-        const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-        const created = yield* call("POST", "/api/v1/account/tokens", {
-          headers: asPerson,
-          body: { name: "a day", scopes: ["read"], expires_at }
-        })
-        expect(created.status).toBe(201)
-        const current = call("GET", "/api/v1/account/tokens/current", {
-          headers: { authorization: `Bearer ${created.body.token}` }
-        })
-        expect((yield* current).status).toBe(200)
-
-        // A plan, and the receipt of its request.
-        const key = freshKey()
-        const plan = call("POST", `/api/v1/capsules/${capsuleId}/plan`, { headers: key })
-        const first = yield* plan
-        expect(first.status).toBe(201)
-        const { id } = first.body.run
-        const { expiresAt = "" } = yield* ended(id)
-        expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 6 * 86_400_000)
-
-        yield* pass("47 hours")
-        yield* cleanup.run
-        expect((yield* current).status).toBe(401)
-        expect((yield* current).body.error.code).toBe("invalid_token")
-        const repeated = yield* plan
-        expect([repeated.status, repeated.body.run.id]).toEqual([200, id])
-
-        yield* pass("2 hours")
-        yield* cleanup.run
-        const again = yield* plan
-        expect(again.status).toBe(201)
-        expect(again.body.run.id).not.toBe(id)
-        const waiting = again.body.run.id
-        expect((yield* ended(waiting)).status).toBe("waiting_approval")
-
-        yield* pass("6 days")
-        yield* cleanup.run
-        expect(yield* status(waiting)).toBe("waiting_approval")
-        // Refused by the clock, before anything has ended it.
-        yield* pass("2 days")
-        const late = yield* call("POST", `/api/v1/runs/${waiting}/approve`, { body: {} })
-        expect([late.status, late.body.error.code]).toEqual([409, "failed_precondition"])
-        yield* cleanup.run
-        expect(yield* status(waiting)).toBe("expired")
-        const { events } = (yield* call("GET", `/api/v1/runs/${waiting}/events`)).body
-        expect(events.map(({ kind }: { readonly kind: string }) => kind)).toContain("run.expired")
-
-        // The first plan is no longer the newest one. The token of the test expires as well.
-        const read = (path: string) => Effect.flatMap(bearer, (headers) => call("GET", `/api/v1/${path}`, { headers }))
-        const lines = Effect.map(read(`runs/${id}/logs`), ({ body }) => body.entries.length)
-        expect(yield* lines).toBeGreaterThan(0)
-        yield* pass("91 days")
-        yield* eventually(Effect.andThen(cleanup.run, lines), (count) => count === 0)
-        expect((yield* read(`runs/${id}`)).status).toBe(200)
-
-        yield* pass("366 days")
-        const record = Effect.map(read(`install-plans/${installPlan.id}`), (answer) => answer.status)
-        expect(yield* record).toBe(200)
-        // A pass over the records begins a day after the previous one.
-        const nextDay = pass("1 day").pipe(Effect.andThen(cleanup.run), Effect.andThen(record))
-        yield* eventually(nextDay, (answer) => answer === 404)
-        // The newest Runs, what the Capsule is made of, and the operation history stay.
-        expect((yield* read(`runs/${apply.id}`)).body.run.status).toBe("succeeded")
-        expect((yield* read(`capsules/${capsuleId}/outputs`)).body.outputs).toHaveLength(1)
-        const activity = yield* read(`workspaces/${workspaceId}/activity?runId=${id}`)
-        expect(activity.body.events.length).toBeGreaterThan(0)
+      // A personal access token.
+      const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+      const created = yield* call("POST", "/api/v1/account/tokens", {
+        headers: asPerson,
+        body: { name: "a day", scopes: ["read"], expires_at }
       })
+      expect(created.status).toBe(201)
+      const current = call("GET", "/api/v1/account/tokens/current", {
+        headers: { authorization: `Bearer ${created.body.token}` }
+      })
+      expect((yield* current).status).toBe(200)
+
+      // A plan, and the receipt of its request.
+      const key = freshKey()
+      const plan = call("POST", `/api/v1/capsules/${capsuleId}/plan`, { headers: key })
+      const first = yield* plan
+      expect(first.status).toBe(201)
+      const { id } = first.body.run
+      const { expiresAt = "" } = yield* ended(id)
+      expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 6 * 86_400_000)
+
+      yield* pass("47 hours")
+      yield* cleanup.run
+      expect((yield* current).status).toBe(401)
+      expect((yield* current).body.error.code).toBe("invalid_token")
+      const repeated = yield* plan
+      expect([repeated.status, repeated.body.run.id]).toEqual([200, id])
+
+      yield* pass("2 hours")
+      yield* cleanup.run
+      const again = yield* plan
+      expect(again.status).toBe(201)
+      expect(again.body.run.id).not.toBe(id)
+      const waiting = again.body.run.id
+      expect((yield* ended(waiting)).status).toBe("waiting_approval")
+
+      yield* pass("6 days")
+      yield* cleanup.run
+      expect(yield* status(waiting)).toBe("waiting_approval")
+      // Refused because of the clock, before anything has ended it.
+      yield* pass("2 days")
+      const late = yield* call("POST", `/api/v1/runs/${waiting}/approve`, { body: {} })
+      expect([late.status, late.body.error.code]).toEqual([409, "failed_precondition"])
+      yield* cleanup.run
+      expect(yield* status(waiting)).toBe("expired")
+      const { events } = (yield* call("GET", `/api/v1/runs/${waiting}/events`)).body
+      expect(events.map(({ kind }: { readonly kind: string }) => kind)).toContain("run.expired")
+
+      // The first plan is no longer the newest. The test's token expires as well.
+      const read = (path: string) => Effect.flatMap(bearer, (headers) => call("GET", `/api/v1/${path}`, { headers }))
+      const lines = Effect.map(read(`runs/${id}/logs`), ({ body }) => body.entries.length)
+      expect(yield* lines).toBeGreaterThan(0)
+      yield* pass("91 days")
+      yield* eventually(Effect.andThen(cleanup.run, lines), (count) => count === 0)
+      expect((yield* read(`runs/${id}`)).status).toBe(200)
+
+      yield* pass("366 days")
+      const record = Effect.map(read(`install-plans/${installPlan.id}`), (answer) => answer.status)
+      expect(yield* record).toBe(200)
+      // A pass over the records begins a day after the previous pass.
+      const nextDay = pass("1 day").pipe(Effect.andThen(cleanup.run), Effect.andThen(record))
+      yield* eventually(nextDay, (answer) => answer === 404)
+      // The newest Runs, the Capsule's own records and the operation history remain.
+      expect((yield* read(`runs/${apply.id}`)).body.run.status).toBe("succeeded")
+      expect((yield* read(`capsules/${capsuleId}/outputs`)).body.outputs).toHaveLength(1)
+      const activity = yield* read(`workspaces/${workspaceId}/activity?runId=${id}`)
+      expect(activity.body.events.length).toBeGreaterThan(0)
+    })
   )
 })

@@ -33,7 +33,7 @@ const session = Effect.gen(function* () {
 })
 
 tests.live(
-  "on a full disk, every write by an admitted caller is refused before it is validated, but no read is refused",
+  "on a full disk every write by an admitted caller is refused before validation, but no read is refused",
   () =>
     Effect.gen(function* () {
       const headers = yield* session

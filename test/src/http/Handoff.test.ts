@@ -11,8 +11,8 @@ const text = (response: Response) => Effect.promise(() => response.text())
 
 const git = "git=https%3A%2F%2Fgit.example.com%2Fteam%2Fapp"
 
-describe("the install link", () => {
-  tests.live("redirects to the creation flow under its canonical address", () =>
+describe("Install links", () => {
+  tests.live("an install link redirects to the creation flow under its canonical address", () =>
     Effect.gen(function* () {
       const good = [
         [`${git}`, git],
@@ -35,37 +35,39 @@ describe("the install link", () => {
     })
   )
 
-  tests.live("is refused as a whole, with a page that gives the reason and shows none of its content", () =>
-    Effect.gen(function* () {
-      const bad = [
-        "",
-        "?=product",
-        "?product",
-        "?product=acme",
-        `?${git}&var.secret=hunter2`,
-        `?${git}&unknown=%3Cscript%3Ealert(1)%3C/script%3E`,
-        `?${git}&%3Cscript%3E=1`,
-        `?${git}&${git}`,
-        "?git=http://git.example.com/team/app",
-        "?git=https://user:hunter2@git.example.com/team/app",
-        `?${git}&product=acme.app&return_uri=javascript://alert(1)`,
-        `?${git}&product=acme.app&return_uri=http://svc.example.test/back`,
-        `?${git}&path=../up`
-      ]
-      for (const query of bad) {
-        const response = yield* send(`/install${query}`, { redirect: "manual" })
-        const page = yield* text(response)
-        expect([query, response.status]).toEqual([query, 400])
-        expect(response.headers.get("content-type")).toContain("text/html")
-        expect(response.headers.get("content-security-policy")).toContain("default-src 'none'")
-        expect(page).not.toContain("hunter2")
-        expect(page).not.toContain("<script")
-        expect(page).toContain("This install link cannot be used")
-      }
-    })
+  tests.live(
+    "an invalid install link is refused as a whole, with a page that gives the reason and none of its content",
+    () =>
+      Effect.gen(function* () {
+        const bad = [
+          "",
+          "?=product",
+          "?product",
+          "?product=acme",
+          `?${git}&var.secret=hunter2`,
+          `?${git}&unknown=%3Cscript%3Ealert(1)%3C/script%3E`,
+          `?${git}&%3Cscript%3E=1`,
+          `?${git}&${git}`,
+          "?git=http://git.example.com/team/app",
+          "?git=https://user:hunter2@git.example.com/team/app",
+          `?${git}&product=acme.app&return_uri=javascript://alert(1)`,
+          `?${git}&product=acme.app&return_uri=http://svc.example.test/back`,
+          `?${git}&path=../up`
+        ]
+        for (const query of bad) {
+          const response = yield* send(`/install${query}`, { redirect: "manual" })
+          const page = yield* text(response)
+          expect([query, response.status]).toEqual([query, 400])
+          expect(response.headers.get("content-type")).toContain("text/html")
+          expect(response.headers.get("content-security-policy")).toContain("default-src 'none'")
+          expect(page).not.toContain("hunter2")
+          expect(page).not.toContain("<script")
+          expect(page).toContain("This install link cannot be used")
+        }
+      })
   )
 
-  tests.live("is refused in the reader's language", () =>
+  tests.live("an install link is refused in the reader's language", () =>
     Effect.gen(function* () {
       const japanese = yield* send("/install", { headers: { "accept-language": "fr, ja;q=0.9, en;q=0.8" } })
       expect(yield* text(japanese)).toContain("このインストール用リンクは使えません")
@@ -74,7 +76,7 @@ describe("the install link", () => {
     })
   )
 
-  tests.live("creates nothing: other methods are refused", () =>
+  tests.live("an install link creates nothing, and accepts only reads", () =>
     Effect.gen(function* () {
       const response = yield* send(`/install?${git}`, { method: "POST" })
       expect(response.status).toBe(405)
@@ -83,8 +85,8 @@ describe("the install link", () => {
   )
 })
 
-describe("the return to the client", () => {
-  tests.live("is only for signed-in people", () =>
+describe("Client returns", () => {
+  tests.live("only signed-in people can return to the client", () =>
     Effect.gen(function* () {
       const response = yield* send("/install/return", {
         method: "POST",
@@ -97,8 +99,8 @@ describe("the return to the client", () => {
   )
 })
 
-describe("the published schemas", () => {
-  tests.live("are served publicly, exactly as checked in", () =>
+describe("Published schemas", () => {
+  tests.live("the published schemas are served publicly, exactly as checked in", () =>
     Effect.gen(function* () {
       for (const schema of publishedSchemas) {
         const response = yield* send(`/schemas/${schema.fileName}`)

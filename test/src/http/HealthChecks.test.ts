@@ -20,8 +20,8 @@ const statusesOf = Effect.fnUntraced(function* (port: number, requests: Readonly
   return answers.map((text) => answersIn(text)[0])
 })
 
-describe("a health check by HTTP/1.0 without a Host", () => {
-  tests.live("is answered, and the connection is closed", () =>
+describe("HTTP/1.0 health checks", () => {
+  tests.live("an HTTP/1.0 health check gets a response, and the connection is closed", () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
       for (const path of ["/healthz", "/readyz", "/healthz?from=haproxy"]) {
@@ -36,7 +36,7 @@ describe("a health check by HTTP/1.0 without a Host", () => {
     })
   )
 
-  tests.live("changes nothing about other requests without a Host", () =>
+  tests.live("an HTTP/1.0 health check changes nothing for other requests without a Host header", () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
       const refused = [
@@ -55,7 +55,7 @@ describe("a health check by HTTP/1.0 without a Host", () => {
     })
   )
 
-  it.live("is answered while the service starts", () =>
+  it.live("an HTTP/1.0 health check gets a response while the service starts", () =>
     Effect.gen(function* () {
       const { address } = yield* HttpListener
       const requests = methods.flatMap((method) => [check(method, "/healthz"), check(method, "/readyz")])
@@ -69,7 +69,7 @@ describe("a health check by HTTP/1.0 without a Host", () => {
     )
   )
 
-  it.live("is answered by the operator's listener", () =>
+  it.live("an HTTP/1.0 health check gets a response from the operator's listener", () =>
     Effect.gen(function* () {
       const { up, url = "" } = yield* OperatorListener
       const port = Number(new URL(url).port)

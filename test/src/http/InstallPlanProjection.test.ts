@@ -15,7 +15,7 @@ const allowed = new Set(
 )
 
 describe.skipIf(Bun.which("terraform") === null)("an install plan", () => {
-  live("shows only the fields in the specification, from its creation until it can be reviewed", () =>
+  live("an install plan shows only the specified fields from its creation until its review", () =>
     Effect.gen(function* () {
       const { call, repositoryUrl, workspaceId } = yield* servedPlane({ files })
       const at = `/api/v1/workspaces/${workspaceId}/install-plans`

@@ -6,8 +6,8 @@ import { keepKnownProperties } from "../../../src/http/KnownProperties.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Their responses pass through the encoder: an address is written differently from its stored form, and an event's data, which no
- * literal identifies, may come from an earlier release. A download consists of bytes.
+ * Responses of these routes pass through the encoder: an address is written differently from its stored form, and an event's
+ * data, which no literal identifies, may come from an earlier release. A download consists of bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 
@@ -28,7 +28,7 @@ const answers = (() => {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same with an unknown property added to every object that has named properties. */
+/** The same value with an unknown property added to every object that has named properties. */
 const withMore = (schema: Schema.Top, value: unknown): unknown => {
   const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
     if (ast._tag === "Union") {
@@ -71,7 +71,7 @@ it.live("a response without a codec equals the one written by the API's encoder,
   })
 )
 
-it.live("object kinds are told apart by their literal, and an object of no known kind is omitted", () =>
+it.live("kinds of object are distinguished by their literal, and an object of no known kind is omitted", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

@@ -16,28 +16,28 @@ afterAll(tests.dispose)
 
 const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
-/** Records in one Project and one environment: those of the test world's Capsule, which is `production` in its Project. */
+/** Records in one Project and one environment: the test Capsule's records, which is `production` in its Project. */
 const inPlace =
   /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
 /** Routes of the Workspace that admit a limited token, with the reason for each. */
 const open = new Set([
-  // The names and settings of the Workspace.
+  // Returns the names and settings of the Workspace.
   "GET /api/v1/workspaces/:workspaceId",
   // Lists only records within the limits.
   "GET /api/v1/workspaces/:workspaceId/capsules"
 ])
 
-/** Routes inside a Capsule that are nevertheless closed. */
+/** Routes inside a Capsule that a limited token may not use. */
 const closed = new Set([
-  // The body names the producer, which may be elsewhere.
+  // The body identifies the producer, which may be elsewhere.
   "POST /api/v1/capsules/:capsuleId/dependencies"
 ])
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** The test world has one Capsule; records that name none, or several, are placed in it. */
+/** The test world has one Capsule. Records that belong to no Capsule, or to several, are assigned to it. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** The routes whose responses differ from what `admits` expects. */
+/** The routes whose responses differ from the expectation of `admits`. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean
@@ -102,7 +102,7 @@ for (const [what, limits] of [
 }
 
 tests.live(
-  "several limits of one kind admit everything that one of them admits; a Project alone includes all its environments",
+  "several limits of one kind admit everything that one of them admits, and a Project alone includes all its environments",
   () =>
     Effect.gen(function* () {
       const several = yield* credentialWith("environment:staging", "environment:production")
@@ -113,7 +113,7 @@ tests.live(
     })
 )
 
-tests.live("a record that concerns Capsules both inside and outside the limits counts as outside", () =>
+tests.live("a record about Capsules both inside and outside the limits counts as outside", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credential = yield* credentialWith(`project:${world.projectId}`)

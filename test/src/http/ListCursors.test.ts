@@ -19,7 +19,7 @@ interface List {
   readonly required: ReadonlyArray<string>
 }
 
-/** These do not change which rows are listed, nor their order. */
+/** These parameters change neither the listed rows nor their order. */
 const noFilters = new Set(["limit", "cursor", "workspaceId", "includeTotal", "selectedWorkspaceId"])
 
 /** Every list of the API: a read that takes a cursor. */
@@ -36,7 +36,7 @@ const lists: ReadonlyArray<List> = operations.flatMap(({ method, operation, path
   ]
 })
 
-/** A valid value of each filter, other than its default. A filter without one needs an entry here. */
+/** A valid value of each filter, other than its default. Add an entry here for each new filter without one. */
 const values: Readonly<Record<string, string>> = {
   action: "capsule.update",
   actor: world.ada,
@@ -59,7 +59,7 @@ const values: Readonly<Record<string, string>> = {
   view: "changes"
 }
 
-/** Filters that a list always needs, with the value that shows at least two rows. */
+/** Filters that a list requires, with a value that shows at least two rows. */
 const always: Readonly<Record<string, string>> = { address: "demo_note.a" }
 
 type Names = Readonly<Record<string, string>>
@@ -101,7 +101,7 @@ const prepared = Effect.gen(function* () {
   const a = yield* twoOfEach(world.workspaceA, "c")
   const b = yield* twoOfEach(world.workspaceB, "d")
   const sql = yield* SqlClient.SqlClient
-  // Bob reads everything in both Workspaces, so that nothing but the cursor is refused.
+  // Bob reads everything in both Workspaces, so that only the cursor can be refused.
   yield* sql`INSERT INTO memberships ${sql.insert({ id: `mbr_${"e".repeat(24)}`, workspace_id: world.workspaceA, subject: world.bob, role: "owner", status: "active", created_at: "2026-02-03T00:00:00.000Z", updated_at: "2026-02-03T00:00:00.000Z" })}`
   const ada = yield* sessionOf(world.ada)
   const bob = yield* sessionOf(world.bob)
@@ -128,7 +128,7 @@ const expectRefused = (list: List, what: string, verdict: string) =>
 
 const lastLetterChanged = (text: string) => text.slice(0, -1) + (text.endsWith("A") ? "B" : "A")
 
-test("finds the lists in the contract", () => {
+test("the cursor checks find the lists in the contract", () => {
   expect(lists.length).toBeGreaterThan(30)
 })
 
@@ -141,8 +141,8 @@ tests.live("every list continues at its own cursor for the same caller", () =>
   })
 )
 
-describe("every list refuses", () => {
-  tests.live("an invented, a shortened and a changed cursor", () =>
+describe("Refused cursors", () => {
+  tests.live("every list refuses an invented, a truncated and a changed cursor", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const [list, cursor] of cursors) {
@@ -164,7 +164,7 @@ describe("every list refuses", () => {
     })
   )
 
-  tests.live("the cursor of every other list", () =>
+  tests.live("every list refuses the cursor of every other list", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const list of lists) {
@@ -176,7 +176,7 @@ describe("every list refuses", () => {
     })
   )
 
-  tests.live("another caller's cursor", () =>
+  tests.live("every list refuses another caller's cursor", () =>
     Effect.gen(function* () {
       const { a, bob, cursors } = yield* scene
       for (const [list, cursor] of cursors) {
@@ -185,7 +185,7 @@ describe("every list refuses", () => {
     })
   )
 
-  tests.live("the same caller's cursor in another Workspace", () =>
+  tests.live("every list refuses the same caller's cursor in another Workspace", () =>
     Effect.gen(function* () {
       const { ada, b, cursors } = yield* scene
       let inWorkspaces = 0
@@ -199,7 +199,7 @@ describe("every list refuses", () => {
     })
   )
 
-  tests.live("a cursor with another filter", () =>
+  tests.live("every list refuses a cursor with another filter", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       let filters = 0

@@ -25,32 +25,30 @@ it.live("before the service is up, the process is live but not ready, and states
   )
 )
 
-it.live(
-  "every response carries the time exactly once, whatever was requested, so that a client can compare its clock",
-  () =>
-    Effect.gen(function* () {
-      const listener = yield* HttpListener
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* listener.mount(({ method, url }) => {
-            const status = Number(new URL(url).pathname.slice(1))
-            return Promise.resolve(new Response(status === 200 && method !== "HEAD" ? "body" : null, { status }))
-          })
-          for (const method of ["HEAD", "GET", "POST"]) {
-            for (const status of [200, 204, 302, 304, 404]) {
-              const { headers } = yield* ask(`${listener.url}/${status}`, method)
-              expect([method, status, headers.get("date")]).toEqual([
-                method,
-                status,
-                expect.stringMatching(/^\w{3}, [^,]* GMT$/)
-              ])
-            }
-          }
+it.live("every response carries the time exactly once, so that a client can compare its clock", () =>
+  Effect.gen(function* () {
+    const listener = yield* HttpListener
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* listener.mount(({ method, url }) => {
+          const status = Number(new URL(url).pathname.slice(1))
+          return Promise.resolve(new Response(status === 200 && method !== "HEAD" ? "body" : null, { status }))
         })
-      )
-    }).pipe(
-      Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+        for (const method of ["HEAD", "GET", "POST"]) {
+          for (const status of [200, 204, 302, 304, 404]) {
+            const { headers } = yield* ask(`${listener.url}/${status}`, method)
+            expect([method, status, headers.get("date")]).toEqual([
+              method,
+              status,
+              expect.stringMatching(/^\w{3}, [^,]* GMT$/)
+            ])
+          }
+        }
+      })
     )
+  }).pipe(
+    Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+  )
 )
 
 it.live("a page from a listed origin can see that the server is starting or stopping, and when to retry", () =>

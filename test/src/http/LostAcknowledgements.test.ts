@@ -20,7 +20,7 @@ const files = {
 
 /**
  * A database in which the next commit for a request is durable but not acknowledged: the command fails as if the connection had
- * ended between its commit and its answer.
+ * ended between its commit and its response.
  */
 const unacknowledged = () => {
   let isArmed = false
@@ -102,7 +102,7 @@ const records = ({ sql }: Plane, capsuleId: string) =>
     ([capsule, configs, runs, receipts]) => ({ capsule, configs, runs, receipts })
   )
 
-/** Runs the effect while no Run can be written. */
+/** Prevents all writes of Runs while the effect runs. */
 const withoutRuns = <A, E, R>({ sql }: Plane, effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no Runs here'); END`,
@@ -125,7 +125,7 @@ const configuring = Effect.fnUntraced(function* (plane: Plane, capsuleId: string
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgement is lost", () => {
-  live("finishes a configuration plan once, whether or not its plan was durable", () =>
+  live("a configuration plan is finished once, whether or not its plan was durable", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()
       const plane = yield* servedPlane({ files, writer: layer })
@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgemen
       expect([finished.status, finished.body.replayed]).toEqual([201, false])
       expect((yield* ended(finished.body.planRunId)).status).toBe("waiting_approval")
 
-      // Everything is durable, and the caller does not know it.
+      // Everything is durable, but the caller cannot know that.
       const second = yield* configuring(plane, capsuleId, "three")
       yield* next
       expect((yield* second.send()).status).toBe(500)
@@ -182,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgemen
       }
       const send = call("POST", `/api/v1/capsules/${capsuleId}/install-config-re-adoptions`, request)
       const before = yield* records(plane, capsuleId)
-      // The record of the activity is the last one that the command writes.
+      // The activity record is the last record that the command writes.
       yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON audit_events WHEN NEW.action = 'capsule.re_adopt'
         BEGIN SELECT RAISE(ABORT, 'no events here'); END`
       expect((yield* send).status).toBe(500)
@@ -203,7 +203,7 @@ describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgemen
     })
   )
 
-  live("creates a revision plan once, and returns 202 until it can be reviewed", () =>
+  live("a revision plan is created once, and returns 202 until it can be reviewed", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()
       const git = gate()

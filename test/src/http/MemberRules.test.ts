@@ -7,7 +7,7 @@ import { AccountServer, call, fromPage, openSession } from "../accounts/support/
 
 /**
  * Rules beyond the route's role: "the last owner cannot be removed or lowered; only owners change roles; owners and admins add".
- * Each line names the change and the responses to an owner and to an admin, in that order, in a Workspace that has one of each
+ * Each line contains the change and the responses to an owner and to an admin, in that order, in a Workspace that has one of each
  * and a member.
  */
 const table = `
@@ -49,7 +49,7 @@ const workspaceWith = Effect.gen(function* () {
 
 for (const [method = "", target = "", wanted = "", ...expected] of rows) {
   for (const [at, acting] of (["owner", "admin"] as const).entries()) {
-    it.effect(`an ${acting}: ${method} ${target} ${wanted} returns ${expected[at]}`, () =>
+    it.effect(`an ${acting} gets ${expected[at]} for ${method} ${target} ${wanted}`, () =>
       Effect.gen(function* () {
         const workspace = yield* workspaceWith
         const { secret } = yield* openSession(workspace[acting])

@@ -17,10 +17,12 @@ afterAll(tests.dispose)
 
 const id = (prefix: string, letter = "b") => `${prefix}_${letter.repeat(24)}`
 
-/** Fields whose name ends like that of an id, but which name no record. */
+/** Fields whose names end like ids, but that identify no record. */
 const noRecords = new Set(["recipeId"])
 
-/** The fields of a body that name records, found by their schema: ids of every kind, and fields named like an id or a person. */
+/**
+ * The fields of a body that identify records, found by their schema: ids of every kind, and fields named like an id or a person.
+ */
 const recordFields = (given: JsonSchema, at = "", outer: ReadonlyArray<JsonSchema> = []): ReadonlyArray<string> => {
   const schema = resolve(given)
   if (outer.includes(schema)) return []
@@ -47,7 +49,7 @@ const bodies = operations.flatMap(({ method, operation, path }) => {
   return schema === undefined ? [] : [{ route: `${method} ${path}`, schema }]
 })
 
-test("the table of routes has each field of a body that refers to a record", () => {
+test("the table of routes lists each body field that refers to a record", () => {
   const declared = bodies.flatMap(({ route, schema }) => recordFields(schema).map((field) => `${route} ${field}`))
   const written = authorizationTable.flatMap(({ method, path, records }) =>
     records.map((field) => `${method} ${path} ${field}`)
@@ -56,7 +58,7 @@ test("the table of routes has each field of a body that refers to a record", () 
   expect(written.length).toBeGreaterThan(40)
 })
 
-/** A record of each kind outside the limits, by the last name of the field. */
+/** A record of each kind outside the limits, by the last part of the field's name. */
 const outside: Readonly<Record<string, string>> = {
   authConnectionId: world.connectionId,
   baseInstallConfigId: id("icfg"),
@@ -127,7 +129,7 @@ const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.wor
 const isObject = (value: Schema.Json | undefined): value is { readonly [name: string]: Schema.Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The body with the value at the field; what is on the way to it is added. */
+/** The body with the value at the field, and with any missing parents added. */
 const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, value: string): Schema.Json => {
   const [step, ...rest] = steps
   if (step === undefined) return value
@@ -135,7 +137,7 @@ const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, val
   const whole = isObject(body) ? body : {}
   const child = whole[name]
   if (!step.endsWith("[]")) return { ...whole, [name]: filled(child, rest, value) }
-  // The first item is as the schema asks; only the last one names a record outside.
+  // The first item satisfies the schema; only the last item identifies a record outside the limits.
   const items = Array.isArray(child) ? child : []
   return { ...whole, [name]: [...items, filled(items[0], rest, value)] }
 }
@@ -158,10 +160,10 @@ const answerTo = Effect.fnUntraced(function* (
   return { status: response.status, text: yield* Effect.promise(() => response.text()) }
 })
 
-describe("a body with a record outside the limits of a token is refused", () => {
+describe("Limited tokens", () => {
   for (const row of authorizationTable) {
     for (const field of row.records) {
-      tests.live(`${row.method} ${row.path}: ${field}`, () =>
+      tests.live(`a limited token cannot refer to an outside record in ${row.method} ${row.path}: ${field}`, () =>
         Effect.gen(function* () {
           const credential = yield* limitedToken
           const name = field.split(".").at(-1)?.replace("[]", "") ?? ""
@@ -170,7 +172,7 @@ describe("a body with a record outside the limits of a token is refused", () => 
           const example = exampleBody(row.method, row.path)
           const sound = filled(example, field.split("."), named)
           const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
-          // A body with a fault is refused by the limits all the same: nothing is validated before.
+          // The limits refuse an invalid body too, because nothing is validated before them.
           const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
           // An unknown Workspace is 404 for everybody.
           const isWorkspace = named === world.workspaceB
@@ -189,7 +191,7 @@ const reached = authorizationTable.filter(({ method, path }) => {
   return rule.kind === "workspace" && rule.records !== undefined
 })
 
-/** Records within the limits, by the last name of the field. */
+/** Records within the limits, by the last part of the field's name. */
 const inside: Readonly<Record<string, string>> = {
   baseInstallConfigId: world.capsuleConfigId,
   capsuleId: world.capsuleId,
@@ -218,7 +220,7 @@ tests.live(
     })
 )
 
-tests.live("a Connection is refused wherever it is in the list of bindings", () =>
+tests.live("a Connection outside a token's limits is refused at every place in the list of bindings", () =>
   Effect.gen(function* () {
     const credential = yield* limitedToken
     const row = reached.find(({ path }) => path.endsWith("configuration-plans"))
@@ -242,7 +244,7 @@ tests.live("a Connection is refused wherever it is in the list of bindings", () 
   })
 )
 
-tests.live("a limited token restores no Connection by an earlier configuration", () =>
+tests.live("a limited token cannot restore a Connection through an earlier configuration", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credential = yield* limitedToken
@@ -259,7 +261,7 @@ tests.live("a limited token restores no Connection by an earlier configuration",
     ]
     const statuses = (body: Schema.Json) =>
       Effect.forEach(routes, (route) => Effect.map(answerTo(route, body, credential), ({ status }) => status))
-    // The Capsule binds this Connection now.
+    // Binds this Connection to the Capsule.
     yield* bind(id("conn", "c"))
     expect((yield* statuses({})).filter((status) => status === 403)).toEqual([])
     yield* bind(world.connectionId)

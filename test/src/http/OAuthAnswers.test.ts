@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** The change an attacker or an accident makes to the response, and what the person sees. */
+/** The change that an attacker or an accident makes to the response, and the page that the person sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -28,9 +28,9 @@ const attacks: ReadonlyArray<
   ["of the implicit flow", 409, "failed_precondition", (answer) => answer.set("id_token", "a.b.c")]
 ]
 
-describe("an OAuth response", () => {
+describe("OAuth responses", () => {
   for (const [name, status, code, change] of attacks) {
-    tests.live(`${name} creates no Connection, and its state is void`, () =>
+    tests.live(`an OAuth response ${name} creates no Connection, and its state is void`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const { authorizationUrl } = yield* begun("pliant")
@@ -49,7 +49,7 @@ describe("an OAuth response", () => {
     )
   }
 
-  tests.live("whose code was issued for another authorization attempt is refused by PKCE", () =>
+  tests.live("PKCE refuses an OAuth code that was issued for another authorization attempt", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const victim = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -60,7 +60,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("is accepted once", () =>
+  tests.live("an OAuth response is accepted once", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -73,7 +73,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("is refused after ten minutes", () =>
+  tests.live("an OAuth response is refused after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -84,7 +84,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("at another helper's address is treated as a mix-up, and its code is not sent anywhere", () =>
+  tests.live("an OAuth response at another helper's address counts as a mix-up, and its code is sent nowhere", () =>
     Effect.gen(function* () {
       const { other, owner, pliant } = yield* world
       const asked = other.state.forms.length
@@ -96,7 +96,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("in another session of the same person, or of another person, is refused and remains open", () =>
+  tests.live("an OAuth response in another session is refused, and the authorization remains open", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -112,7 +112,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("from a person who has since lost the role, the Workspace or the session creates nothing", () =>
+  tests.live("an OAuth response creates nothing if the person has lost the role, the Workspace or the session", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const sql = yield* database
@@ -151,7 +151,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("that is an error is shown to the person and no one else", () =>
+  tests.live("an OAuth error is shown to the person who started the authorization and to nobody else", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const denied = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -162,14 +162,14 @@ describe("an OAuth response", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // Without a state from this session, none of it is echoed: another site could insert its own text.
+      // Without a state from this session nothing is echoed, because another site could insert its own text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])
     })
   )
 
-  tests.live("shows a page to a signed-out browser, and refuses a token", () =>
+  tests.live("the OAuth return route shows a page to a signed-out browser, and refuses a token", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -188,7 +188,7 @@ describe("an OAuth response", () => {
     })
   )
 
-  tests.live("redirects only to the Workspace's Connections", () =>
+  tests.live("the OAuth return route redirects only to the Workspace's Connections", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant")
@@ -200,9 +200,9 @@ describe("an OAuth response", () => {
   )
 })
 
-describe("an authorization server", () => {
+describe("Faulty authorization servers", () => {
   for (const misbehaves of ["lost", "redirect", "huge", "error", "plain text"] as const) {
-    tests.live(`that responds to a code with "${misbehaves}" creates no Connection`, () =>
+    tests.live(`an authorization server that responds to a code with "${misbehaves}" creates no Connection`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -217,7 +217,7 @@ describe("an authorization server", () => {
     )
   }
 
-  tests.live("that issues tokens of a different type creates no Connection", () =>
+  tests.live("an authorization server that issues tokens of a different type creates no Connection", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       pliant.state.tokenType = "DPoP"

@@ -12,15 +12,15 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-describe("a Connection created by a helper", () => {
-  tests.live("is renewed before its access token expires, without a new version", () =>
+describe("OAuth Connections", () => {
+  tests.live("an OAuth Connection is renewed before its access token expires, without a new version", () =>
     Effect.gen(function* () {
       const { id } = yield* connected()
       yield* renewed(id)
     })
   )
 
-  tests.live("keeps its refresh token when the server does not rotate it", () =>
+  tests.live("an OAuth Connection keeps its refresh token when the server does not rotate it", () =>
     Effect.gen(function* () {
       const { pliant } = yield* world
       pliant.state.rotates = false
@@ -31,7 +31,7 @@ describe("a Connection created by a helper", () => {
     })
   )
 
-  tests.live("whose renewal is refused needs attention, and is repaired by reconnecting it", () =>
+  tests.live("an OAuth Connection whose renewal is refused needs attention until the person reconnects it", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const sql = yield* database
@@ -47,7 +47,7 @@ describe("a Connection created by a helper", () => {
         kind: "connection_unrenewed",
         reason: expect.stringContaining("invalid_grant")
       })
-      // It is not retried forever, and testing the Connection does not repair it.
+      // svc does not retry it forever, and testing the Connection does not repair it.
       const asked = pliant.state.forms.length
       expect((yield* owner.post(`/api/v1/connections/${id}/test`, {})).status).toBe(409)
       expect(pliant.state.forms.length).toBe(asked)
@@ -68,7 +68,7 @@ describe("a Connection created by a helper", () => {
     })
   )
 
-  tests.live("revokes its tokens when it is removed, and reports a failure to do so", () =>
+  tests.live("an OAuth Connection revokes its tokens when it is removed, and reports a failure to do so", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

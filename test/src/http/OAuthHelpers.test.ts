@@ -14,8 +14,8 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-describe("helpers declared by the operator", () => {
-  tests.live("are advertised, listed without a secret, and identified by name", () =>
+describe("OAuth helpers", () => {
+  tests.live("OAuth helpers are advertised, listed without a secret, and identified by name", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       const { extensions } = (yield* owner.send("/api/v1/extensions")).json()
@@ -38,7 +38,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("redirect the browser with state, PKCE and exactly the helper's own redirect URI", () =>
+  tests.live("an OAuth helper redirects the browser with state, PKCE and exactly its own redirect URI", () =>
     Effect.gen(function* () {
       const { other, pliant } = yield* world
       const asked = new URL((yield* begun("pliant")).authorizationUrl)
@@ -63,7 +63,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("create a Connection from the tokens, which are never returned", () =>
+  tests.live("an OAuth helper creates a Connection from the tokens, which are never returned", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant, served, workspaceId } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant", {
@@ -104,7 +104,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("create Git Connections with the operator's fixed origins", () =>
+  tests.live("an OAuth helper creates Git Connections with the operator's fixed origins", () =>
     Effect.gen(function* () {
       const { other, owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("other")
@@ -126,7 +126,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("expire with an access token that cannot be renewed", () =>
+  tests.live("an OAuth Connection expires with an access token that cannot be renewed", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       pliant.state.refreshable = false
@@ -145,7 +145,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("work against this service's own issuer", () =>
+  tests.live("an OAuth helper works against this service's own issuer", () =>
     Effect.gen(function* () {
       const { ours, owner } = yield* world
       const there = yield* visitor(ours, "there", "svc_session")
@@ -167,7 +167,7 @@ describe("helpers declared by the operator", () => {
     })
   )
 
-  tests.live("work against an independent server", () =>
+  tests.live("an OAuth helper works against an independent server", () =>
     Effect.gen(function* () {
       const { owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("reference")

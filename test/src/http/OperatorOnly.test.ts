@@ -48,7 +48,7 @@ test("no route accepts isolation, allowed origins, keys, profiles or base config
       return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
     })
   )
-  // The walk finds fields that are known to exist.
+  // The search finds fields that are known to exist.
   expect(bodies.length).toBeGreaterThan(30)
   expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
   expect(

@@ -51,8 +51,8 @@ const tests = suite(matrixApplicationWith(Layer.mergeAll(sources, Audit.layer)))
 afterAll(tests.dispose)
 
 /**
- * The permitted callers of the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on everything
- * else; every caller in the authorisation table is listed here.
+ * The permitted callers of the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on all other
+ * methods; every caller in the authorisation table is listed here.
  */
 const table = [
   ["nobody", 401, 401],
@@ -126,8 +126,8 @@ const operatorsOwn = Effect.gen(function* () {
   ])
 })
 
-describe("the operator's routes", () => {
-  tests.live("admit operators with a token for the whole account, and nobody by role", () =>
+describe("Operator routes", () => {
+  tests.live("operator routes admit operators with a token for the whole account, and nobody by role", () =>
     Effect.gen(function* () {
       const credentials = new Map([...(yield* Principals), ...(yield* operatorsOwn)])
       const wrong: Array<string> = []
@@ -145,7 +145,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("refuse a revoked or locked operator on the next request", () =>
+  tests.live("operator routes refuse a revoked or locked operator on the next request", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operators = yield* Operators
@@ -164,7 +164,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("record, in the Workspace's activity, the operator who read a file", () =>
+  tests.live("operator routes record in the Workspace's activity which operator read a file", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests
@@ -186,7 +186,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("validate only after admission, and return nothing that may be cached", () =>
+  tests.live("operator routes validate only after admission, and return nothing that may be cached", () =>
     Effect.gen(function* () {
       const credential = yield* tokenOf(["read", "write"])
       const code = (path: string, init: RequestInit = {}) =>

@@ -18,7 +18,7 @@ afterAll(tests.dispose)
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 const idsOf = ({ path }: Route) => Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
 
-/** Routes whose first id names the record, and whose further ids name a part of it. */
+/** Routes whose first id identifies the record, and whose later ids identify a part of it. */
 const byRecord = workspaceRoutes.filter((route) => idsOf(route).length > 0)
 const byPart = workspaceRoutes.filter((route) => idsOf(route).length > 1)
 
@@ -37,7 +37,7 @@ const unknown = (id: string) => id.replace(/[^_]+$/, "q".repeat(24))
 
 const decodeError = Schema.decodeUnknownOption(ErrorEnvelope)
 
-/** Everything that a caller can present: some routes accept only one of them. */
+/** Every credential that a caller can present, because some routes accept only one kind. */
 const credentialsOf = Effect.fnUntraced(function* (subject: string) {
   const session = yield* (yield* Sessions).open({ subject, method: "password" })
   const token = yield* (yield* AccessTokens).create(serviceContext, subject, { name: "own", scopes: ["read", "write"] })
@@ -77,7 +77,7 @@ const prepared = Effect.gen(function* () {
 })
 const scene = Effect.runSync(Effect.cached(prepared))
 
-test("finds the routes of Workspaces", () => {
+test("the foreign-record checks find the routes of Workspaces", () => {
   expect([byRecord.length > 80, byPart.length > 8]).toEqual([true, true])
 })
 
@@ -97,36 +97,38 @@ tests.live("every route with another Workspace's record returns 403, and 404 for
   })
 )
 
-tests.live("another Workspace's record under a record of the caller's own is answered like an unknown id", () =>
-  Effect.gen(function* () {
-    const credentials = yield* scene
-    const firstOfB: Readonly<Record<string, string>> = {
-      workspaceId: world.workspaceB,
-      sourceId: `src_${"d".repeat(23)}1`,
-      capsuleId: `cap_${"d".repeat(23)}1`
-    }
-    const partsOfA: Readonly<Record<string, string>> = {
-      ...ofA,
-      invitationId: `inv_${"c".repeat(23)}1`,
-      leftOverStateId: `lo_${"c".repeat(23)}1`,
-      ruleId: `apr_${"c".repeat(23)}1`,
-      sourceSnapshotId: `snap_${"c".repeat(23)}1`,
-      subject: `usr_${"c".repeat(23)}1`,
-      teamId: `team_${"c".repeat(23)}1`
-    }
-    for (const route of byPart) {
-      const [first = "", ...parts] = idsOf(route)
-      const foreign = { ...partsOfA, [first]: firstOfB[first] ?? "" }
-      const missing = {
-        ...foreign,
-        ...Object.fromEntries(parts.map((part) => [part, unknown(foreign[part] ?? "helper")]))
+tests.live(
+  "another Workspace's record under a record of the caller's own gets the same response as an unknown id",
+  () =>
+    Effect.gen(function* () {
+      const credentials = yield* scene
+      const firstOfB: Readonly<Record<string, string>> = {
+        workspaceId: world.workspaceB,
+        sourceId: `src_${"d".repeat(23)}1`,
+        capsuleId: `cap_${"d".repeat(23)}1`
       }
-      for (const credential of credentials) {
-        const name = `${route.method} ${route.path}`
-        const given = yield* answer(route, foreign, credential)
-        expect([name, given]).toEqual([name, yield* answer(route, missing, credential)])
-        expect([name, given]).toEqual([name, expect.stringMatching(/^4/)])
+      const partsOfA: Readonly<Record<string, string>> = {
+        ...ofA,
+        invitationId: `inv_${"c".repeat(23)}1`,
+        leftOverStateId: `lo_${"c".repeat(23)}1`,
+        ruleId: `apr_${"c".repeat(23)}1`,
+        sourceSnapshotId: `snap_${"c".repeat(23)}1`,
+        subject: `usr_${"c".repeat(23)}1`,
+        teamId: `team_${"c".repeat(23)}1`
       }
-    }
-  })
+      for (const route of byPart) {
+        const [first = "", ...parts] = idsOf(route)
+        const foreign = { ...partsOfA, [first]: firstOfB[first] ?? "" }
+        const missing = {
+          ...foreign,
+          ...Object.fromEntries(parts.map((part) => [part, unknown(foreign[part] ?? "helper")]))
+        }
+        for (const credential of credentials) {
+          const name = `${route.method} ${route.path}`
+          const given = yield* answer(route, foreign, credential)
+          expect([name, given]).toEqual([name, yield* answer(route, missing, credential)])
+          expect([name, given]).toEqual([name, expect.stringMatching(/^4/)])
+        }
+      }
+    })
 )

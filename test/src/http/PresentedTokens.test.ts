@@ -9,8 +9,8 @@ setDefaultTimeout(60_000)
 const at = "/api/v1/account/tokens/current"
 const day = "2999-01-01T00:00:00.000Z"
 
-describe("the authority of a presented token", () => {
-  live("is refused when another store has the same secret, and accepted once it has not", () =>
+describe("Presented tokens", () => {
+  live("a token is refused while another store contains the same secret, and accepted afterwards", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, subject } = yield* servedPlane({ files: { "main.tf": "" } })
       const created = yield* call("POST", "/api/v1/account/tokens", {
@@ -56,7 +56,7 @@ describe("the authority of a presented token", () => {
     })
   )
 
-  live("of one Workspace is 503 while its membership cannot be read, and 403 when there is none", () =>
+  live("a token bound to a Workspace gets 503 while its membership is unreadable, and 403 without a membership", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, workspaceId } = yield* servedPlane({ files: { "main.tf": "" } })
       const { token } = (yield* call("POST", "/api/v1/account/tokens", {

@@ -15,7 +15,7 @@ const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   return yield* Effect.promise(() => handler(request, Context.make(Clock.Clock, clock)))
 })
 
-it.live("600 changes per minute are shared by all credentials of a subject; reads are not limited", () =>
+it.live("all credentials of a subject share a limit of 600 changes per minute, but not of reads", () =>
   Effect.gen(function* () {
     const time = yield* TestTime
     const credentials = [
@@ -36,7 +36,7 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The bucket refills over time, so the clock is stopped: however slow the machine is, exactly 600 succeed.
+    // The limit refills over time, so the clock is stopped: exactly 600 requests succeed, however slow the machine is.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change
@@ -44,10 +44,10 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission is refused, and does not use up anyone's budget.
+    // A caller without permission is refused, and uses up nobody's budget.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
-    // One second later, ten more are available.
+    // One second later, ten more requests are available.
     yield* time.advance("1 second")
     expect(yield* statuses(10)).toEqual([409])
     expect(yield* statuses(1)).toEqual([429])

@@ -10,7 +10,7 @@ const files = { "main.tf": `output "greeting" { value = "hello" }` }
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** The values that a re-adoption needs, read afresh: every refusal below is for another reason than a stale guard. */
+/** Reads the values for a re-adoption afresh, so that no refusal below is caused by a stale guard. */
 const reAdoption = Effect.fnUntraced(function* ({ capsule }: Plane, capsuleId: string) {
   const { adoptedSourceRevision, installConfigId, installConfigReAdoption } = yield* capsule(capsuleId)
   return {
@@ -48,7 +48,7 @@ const authority = ({ sql }: Plane, capsuleId: string) =>
     FROM capsules WHERE id = ${capsuleId}`
 
 describe.skipIf(Bun.which("terraform") === null)("a re-adoption over HTTP", () => {
-  live("is refused with 409 if the stored configuration or the receipt differs from the record", () =>
+  live("a re-adoption is refused with 409 if the stored configuration or the receipt differs from the record", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })
       const { applied, call, capsule, installed, sql } = plane
@@ -102,14 +102,14 @@ describe.skipIf(Bun.which("terraform") === null)("a re-adoption over HTTP", () =
     })
   )
 
-  live("of a Capsule in error is refused with 409 unless only a check after its last apply failed", () =>
+  live("a Capsule in error can be re-adopted only if nothing but a check after its last apply failed", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })
       const { applied, capsule, installed, sql } = plane
       const { capsuleId, planRunId } = yield* installed("app")
       const apply = yield* applied(planRunId)
       const { currentStateVersionId: versionId = "" } = yield* capsule(capsuleId)
-      // As the settlement leaves the records when the operator's check fails.
+      // The records as a settlement leaves them when the operator's check fails.
       const [{ evidence } = { evidence: "{}" }] = yield* sql<{ readonly evidence: string }>`SELECT evidence FROM runs
         WHERE id = ${apply.id}`
       const failedCheck = { postApply: [{ name: "health", status: "failed", attempts: 1 }] }
@@ -165,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("a re-adoption over HTTP", () =
     })
   )
 
-  live("voids older plans; a plan without an epoch is applied only at epoch 1", () =>
+  live("a re-adoption voids older plans, and a plan without an epoch is applied only at epoch 1", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })
       const { applied, call, capsule, client, ended, installed, sql } = plane

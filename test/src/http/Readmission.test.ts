@@ -49,7 +49,7 @@ const recorded = Effect.gen(function* () {
   return events.length
 })
 
-tests.live("refuses every change of a person who is removed between the admission and the transaction", () =>
+tests.live("a person removed between admission and transaction can no longer change anything", () =>
   Effect.gen(function* () {
     const credentialOf = yield* ownersCredential
     const wrong: Array<string> = []

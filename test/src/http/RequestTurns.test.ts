@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { requestTurns } from "../../../src/http/RequestTurns.ts"
 
-/** Requests that each take so many milliseconds until they first wait; returns them as they were begun, turn by turn. */
+/** Sends requests that each block for this many milliseconds before they first wait, and returns them turn by turn. */
 const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   let time = 0n
   const { begin } = requestTurns(() => time)
@@ -17,7 +17,7 @@ const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   return [...turns.values()]
 }
 
-test("requests that arrive together begin in one turn of the main thread only for a limited time", async () => {
+test("requests that arrive together start in one turn of the main thread only for a limited time", async () => {
   const turns = await begunBy(
     Array.from({ length: 1000 }, () => "a"),
     1
@@ -27,11 +27,11 @@ test("requests that arrive together begin in one turn of the main thread only fo
   expect(Math.max(...turns.map((begun) => begun.length))).toBeLessThanOrEqual(21)
 })
 
-test("a few requests begin immediately, in the order of their arrival", async () => {
+test("a few requests start immediately, in the order of their arrival", async () => {
   expect(await begunBy(["a", "b", "a", "c"], 1)).toEqual([["a", "b", "a", "c"]])
 })
 
-test("a sender of many requests mostly waits for its own", async () => {
+test("a client that sends many requests mostly waits for its own requests", async () => {
   const turns = await begunBy([...Array.from({ length: 1000 }, () => "a"), "b"], 1)
   expect(turns.flat().indexOf("b")).toBeLessThan(50)
 })

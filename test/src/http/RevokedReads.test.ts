@@ -56,7 +56,7 @@ const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role 
 /** Routes with the rule `token` accept only personal tokens. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
-/** The credential that the route requires: a person's session, or a token where one is accepted. */
+/** The credential that the route requires: a session, or a token where tokens are accepted. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
     const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
@@ -93,7 +93,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** A commit like one made by another process. */
+/** A commit like that of another process. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -197,11 +197,11 @@ const endings: ReadonlyArray<Ending> = [
   }
 ]
 
-tests.live("the walk covers reads of every kind", () =>
+tests.live("the revocation checks cover reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A demoted member keeps every read except those for owners. A route that differs needs an entry in `endings`.
+    // A demoted member keeps every read except owner-only reads. A route that differs needs an entry in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer", "owner"]))
   })
@@ -256,7 +256,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
   )
 }
 
-tests.live("authority that expires is refused on every route, without a commit in between", () =>
+tests.live("expired authority is refused on every route, without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads) {
@@ -272,7 +272,7 @@ tests.live("authority that expires is refused on every route, without a commit i
   })
 )
 
-tests.live("OAuth tokens that expire are refused on every route, without a commit in between", () =>
+tests.live("expired OAuth tokens are refused on every route, without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads.filter(takesOAuth)) {

@@ -50,7 +50,7 @@ const address = (route: Route, target: Target) => {
 
 const takesBody = (route: Route) => route.method !== "GET" && route.method !== "DELETE"
 
-/** A body that names its Workspace and is otherwise invalid. */
+/** A body that identifies its Workspace and is otherwise invalid. */
 const brokenBody = (route: Route, target: Target) =>
   takesBody(route)
     ? { body: JSON.stringify({ workspaceId: target.workspaceId, fromWorkspaceId: target.workspaceId, bogus: 1 }) }
@@ -95,21 +95,21 @@ afterAll(tests.dispose)
 const each = (of: ReadonlyArray<Route>, check: (route: Route) => Effect.Effect<void, unknown, TestApplication>) =>
   Effect.forEach(of, check, { discard: true })
 
-describe("every route of the API", () => {
-  tests.live("has one handler, and all but a few require a caller", () =>
+describe("API routes", () => {
+  tests.live("every route of the API has one handler, and all but a few require a caller", () =>
     Effect.sync(() => {
       expect(routes.length).toBe(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size)
       expect(guardedRoutes.length).toBeGreaterThanOrEqual(90)
     })
   )
 
-  tests.live("authenticates first: 401 without a credential, for every body", () =>
+  tests.live("every route authenticates first, and returns 401 without a credential for every body", () =>
     each(guardedRoutes, (route) =>
       Effect.flatMap(ask(route, inA, {}), (response) => expectRefusal(response, route, 401, "unauthenticated"))
     )
   )
 
-  tests.live("never accepts one credential in place of another: 401 if unknown, duplicate or malformed", () =>
+  tests.live("no route accepts one credential in place of another", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [
@@ -125,7 +125,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("refuses strangers before it reads the request: 403 for a foreign Workspace", () =>
+  tests.live("every route refuses a foreign Workspace with 403 before it reads the request", () =>
     each(workspaceRoutes, (route) =>
       Effect.gen(function* () {
         for (const stranger of ["bob-session", "suspended-session"]) {
@@ -135,7 +135,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("does not distinguish an unknown id from a foreign one: 404", () =>
+  tests.live("every route returns the same 404 for an unknown and a foreign id", () =>
     each(workspaceRoutes, (route) =>
       Effect.flatMap(ask(route, nowhere, session("ada-session")), (response) =>
         expectRefusal(response, route, 404, "not_found")
@@ -143,7 +143,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("refuses a cookie-borne mutation from another site: 403", () =>
+  tests.live("every route refuses a cookie-authenticated mutation from another site with 403", () =>
     each(
       guardedRoutes.filter(({ method }) => method !== "GET"),
       (route) =>
@@ -162,7 +162,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("confines a credential to its Workspace and scopes: 403", () =>
+  tests.live("every route confines a credential to its Workspace and scopes", () =>
     each(workspaceRoutes, (route) =>
       Effect.gen(function* () {
         const elsewhere = yield* ask(route, inA, bearer("ada-token-for-b"))
@@ -177,7 +177,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("confines a credential to its scopes for every body: 403 before it is read", () =>
+  tests.live("every route refuses a missing scope with 403 before it reads the body", () =>
     Effect.gen(function* () {
       for (const body of ["{", "{}", `{"workspaceId":1,"workspaceId":2}`]) {
         const response = yield* send("/api/v1/sources", {
@@ -191,7 +191,7 @@ describe("every route of the API", () => {
     })
   )
 
-  tests.live("confines members to their role: 403", () =>
+  tests.live("every route confines members to their role", () =>
     each(
       workspaceRoutes.filter(({ rule }) => rule.kind === "workspace" && rule.role !== "viewer"),
       (route) =>
@@ -201,7 +201,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("refuses tokens where a person is required", () =>
+  tests.live("a route that requires a person refuses tokens", () =>
     each(
       routes.filter(({ rule }) => rule.kind === "account" && rule.credential === "session"),
       (route) =>
@@ -211,7 +211,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("validates only for authorised callers: a member's invalid body is 400, a retired route 405", () =>
+  tests.live("every route validates only for authorised callers", () =>
     each(
       workspaceRoutes.filter(({ method }) => method === "POST" || method === "PATCH" || method === "PUT"),
       (route) =>
@@ -230,7 +230,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("requires a Workspace: 400 when the request does not identify it", () =>
+  tests.live("a route that needs a Workspace returns 400 when the request does not identify one", () =>
     Effect.gen(function* () {
       for (const route of routes.filter(locatedBy("body."))) {
         const response = yield* send(route.path.replace(":helperId", "helper"), {

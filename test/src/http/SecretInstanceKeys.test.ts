@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of things that this Workspace has not; all that they can answer is that there is no such record. */
+/** Reads of records that this Workspace lacks, which can only return not found. */
 const absent = new Set(["connectionId", "exportLink", "helperId", "leftOverStateId", "runGroupId"])
 
 const Row = rowShape({ id: Schema.String })
@@ -63,7 +63,7 @@ const scene = Effect.gen(function* () {
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
   const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
-  // Every Run has to end before its event stream is read, because the stream of an open plan stays open.
+  // Every Run has to end before its event stream is read, because the stream of an open plan remains open.
   const planned = yield* eventually(
     call("GET", `/api/v1/revision-plans/${revisionPlan.id}`),
     ({ body }) => body.revisionPlan.phase === "reviewable"
@@ -118,7 +118,7 @@ const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<stri
   return values.flatMap((value) => pathsOf(path.replace(`:${name}`, value), names))
 }
 
-/** The queries of a route: what it needs, and once more with the secret in every filter that takes a text. */
+/** The queries of a route: the required parameters, and once more with the secret in every text filter. */
 const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray<string>>>, address: string) => {
   const found = operations.find((known) => known.method === "GET" && known.path === path)
   const query = (found?.operation.parameters ?? []).filter((parameter) => parameter.in === "query")
@@ -141,93 +141,90 @@ const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray
 }
 
 describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
-  tests.live(
-    "is in no response of any read of the API, in no event stream, in no opened backup and in no terminal",
-    () =>
-      Effect.gen(function* () {
-        const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
-        const reads = routes.filter(({ method }) => method === "GET")
-        expect(reads.length).toBeGreaterThan(60)
-        const get = (path: string, headers: Readonly<Record<string, string>>) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${url}${path}`, { headers, redirect: "manual" })
-            const told = JSON.stringify([response.status, response.statusText, ...response.headers])
-            return { status: response.status, told, body: await response.text() }
-          })
+  tests.live("a secret instance key is in no API response, event stream, opened backup or terminal output", () =>
+    Effect.gen(function* () {
+      const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
+      const reads = routes.filter(({ method }) => method === "GET")
+      expect(reads.length).toBeGreaterThan(60)
+      const get = (path: string, headers: Readonly<Record<string, string>>) =>
+        Effect.promise(async () => {
+          const response = await fetch(`${url}${path}`, { headers, redirect: "manual" })
+          const told = JSON.stringify([response.status, response.statusText, ...response.headers])
+          return { status: response.status, told, body: await response.text() }
+        })
 
-        const [bearer = {}] = viewer.headers
-        const listed = yield* get(`/api/v1/capsules/${capsuleId}/resources`, bearer)
-        const hidden = [...listed.body.matchAll(/terraform_data\.person\[\\"\[redacted key [0-9a-f]{12}\]\\"\]/g)]
-        expect(new Set(hidden.map(([address]) => address)).size).toBe(2)
-        const address = hidden[0]?.[0].replaceAll('\\"', '"') ?? ""
+      const [bearer = {}] = viewer.headers
+      const listed = yield* get(`/api/v1/capsules/${capsuleId}/resources`, bearer)
+      const hidden = [...listed.body.matchAll(/terraform_data\.person\[\\"\[redacted key [0-9a-f]{12}\]\\"\]/g)]
+      expect(new Set(hidden.map(([address]) => address)).size).toBe(2)
+      const address = hidden[0]?.[0].replaceAll('\\"', '"') ?? ""
 
-        const answered = new Set<string>()
-        const showing = new Set<string>()
-        const leaks: Array<string> = []
-        for (const route of reads) {
-          for (const path of pathsOf(route.path, names)) {
-            for (const query of queriesOf(route, names, address)) {
-              for (const credential of [...viewer.headers, asPerson]) {
-                for (const accept of ["application/json", "text/event-stream"]) {
-                  const { body, status, told } = yield* get(query === "" ? path : `${path}?${query}`, {
-                    ...credential,
-                    accept
-                  })
-                  if (told.includes(canary) || body.includes(canary)) leaks.push(`${status} ${path}?${query} ${accept}`)
-                  if (status === 200) answered.add(route.path)
-                  if (body.includes("[redacted key ")) showing.add(`${route.path} ${accept}`)
-                }
+      const answered = new Set<string>()
+      const showing = new Set<string>()
+      const leaks: Array<string> = []
+      for (const route of reads) {
+        for (const path of pathsOf(route.path, names)) {
+          for (const query of queriesOf(route, names, address)) {
+            for (const credential of [...viewer.headers, asPerson]) {
+              for (const accept of ["application/json", "text/event-stream"]) {
+                const { body, status, told } = yield* get(query === "" ? path : `${path}?${query}`, {
+                  ...credential,
+                  accept
+                })
+                if (told.includes(canary) || body.includes(canary)) leaks.push(`${status} ${path}?${query} ${accept}`)
+                if (status === 200) answered.add(route.path)
+                if (body.includes("[redacted key ")) showing.add(`${route.path} ${accept}`)
               }
             }
           }
         }
-        expect(leaks).toEqual([])
-        // Everything else is read with success by the viewer or the owner: a refusal alone would prove nothing.
-        const isRefused = ({ path, rule }: Route) =>
-          [...absent].some((name) => path.includes(`:${name}`)) ||
-          (rule.kind === "workspace" && rule.confirmed === true)
-        const unanswered = reads.filter((route) => !answered.has(route.path) && !isRefused(route))
-        expect(unanswered.map(({ path }) => path)).toEqual([])
-        expect([...showing]).toEqual(
-          expect.arrayContaining([
-            "/api/v1/capsules/:capsuleId/resources application/json",
-            "/api/v1/capsules/:capsuleId/resource-history application/json",
-            "/api/v1/state-versions/:stateVersionId/difference application/json",
-            "/api/v1/runs/:runId application/json",
-            "/api/v1/runs/:runId/events application/json",
-            "/api/v1/runs/:runId/events text/event-stream",
-            "/api/v1/runs/:runId/logs application/json",
-            "/api/v1/runs/:runId/logs text/event-stream"
-          ])
-        )
+      }
+      expect(leaks).toEqual([])
+      // The viewer or the owner reads everything else successfully, because a refusal alone would prove nothing.
+      const isRefused = ({ path, rule }: Route) =>
+        [...absent].some((name) => path.includes(`:${name}`)) || (rule.kind === "workspace" && rule.confirmed === true)
+      const unanswered = reads.filter((route) => !answered.has(route.path) && !isRefused(route))
+      expect(unanswered.map(({ path }) => path)).toEqual([])
+      expect([...showing]).toEqual(
+        expect.arrayContaining([
+          "/api/v1/capsules/:capsuleId/resources application/json",
+          "/api/v1/capsules/:capsuleId/resource-history application/json",
+          "/api/v1/state-versions/:stateVersionId/difference application/json",
+          "/api/v1/runs/:runId application/json",
+          "/api/v1/runs/:runId/events application/json",
+          "/api/v1/runs/:runId/events text/event-stream",
+          "/api/v1/runs/:runId/logs application/json",
+          "/api/v1/runs/:runId/logs text/event-stream"
+        ])
+      )
 
-        const terminal = ConfigProvider.layer(
-          ConfigProvider.fromEnvRecord({
-            HOME: "/nowhere",
-            SVC_TOKEN: viewer.token,
-            SVC_URL: url,
-            SVC_WORKSPACE: "ada"
-          })
-        )
-        for (const json of [[], ["--json"]]) {
-          const shown = yield* svc(["capsule", "resources", "keys", ...json]).pipe(Effect.provide(terminal))
-          expect([shown.code, shown.error]).toEqual([0, ""])
-          expect(shown.out).toContain("terraform_data.person")
-          expect(shown.out).toContain("[redacted key ")
-          expect(shown.out).not.toContain(canary)
-        }
+      const terminal = ConfigProvider.layer(
+        ConfigProvider.fromEnvRecord({
+          HOME: "/nowhere",
+          SVC_TOKEN: viewer.token,
+          SVC_URL: url,
+          SVC_WORKSPACE: "ada"
+        })
+      )
+      for (const json of [[], ["--json"]]) {
+        const shown = yield* svc(["capsule", "resources", "keys", ...json]).pipe(Effect.provide(terminal))
+        expect([shown.code, shown.error]).toEqual([0, ""])
+        expect(shown.out).toContain("terraform_data.person")
+        expect(shown.out).toContain("[redacted key ")
+        expect(shown.out).not.toContain(canary)
+      }
 
-        // A restore opens the backup, with the key that the archive itself does not hold.
-        const files = yield* FileSystem.FileSystem
-        const root = yield* folder
-        expect((yield* svc(["backup", `${root}/backup`, "--data-dir", dataDir])).code).toBe(0)
-        const opened = ["--data-dir", `${root}/opened`, "--master-key-file", `${dataDir}/master.key`]
-        const restored = yield* svc(["restore", `${root}/backup`, ...opened])
-        expect([restored.code, restored.error]).toEqual([0, ""])
-        const database = Buffer.from(yield* files.readFile(`${root}/opened/svc.sqlite`))
-        expect(database.includes("[redacted key ")).toBe(true)
-        expect(canarySweep(root, [canary])).toEqual([])
-        expect(canarySweep(dataDir, [canary])).toEqual([])
-      })
+      // A restore opens the backup with a key that the archive itself does not contain.
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      expect((yield* svc(["backup", `${root}/backup`, "--data-dir", dataDir])).code).toBe(0)
+      const opened = ["--data-dir", `${root}/opened`, "--master-key-file", `${dataDir}/master.key`]
+      const restored = yield* svc(["restore", `${root}/backup`, ...opened])
+      expect([restored.code, restored.error]).toEqual([0, ""])
+      const database = Buffer.from(yield* files.readFile(`${root}/opened/svc.sqlite`))
+      expect(database.includes("[redacted key ")).toBe(true)
+      expect(canarySweep(root, [canary])).toEqual([])
+      expect(canarySweep(dataDir, [canary])).toEqual([])
+    })
   )
 })

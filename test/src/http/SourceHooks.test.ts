@@ -57,7 +57,7 @@ const zen = JSON.stringify({
 })
 const form = `payload=${encodeURIComponent(push)}`
 
-/** Gitea sends its own headers and those of its ancestors; a branch of Forgejo adds more. */
+/** Gitea sends its own headers and its ancestors' headers; a branch of Forgejo adds more. */
 const giteaHeaders = (body: string, own: string) => ({
   ...json,
   "user-agent": "Go-http-client/1.1",
@@ -78,7 +78,7 @@ const giteaHeaders = (body: string, own: string) => ({
   "x-hub-signature": `sha1=${hmac("sha1", body)}`,
   "x-hub-signature-256": `sha256=${hmac("sha256", body)}`
 })
-/** Without a secret the headers of signatures are sent all the same, without a value. */
+/** Without a secret the signature headers are still sent, without a value. */
 const withoutSecret = {
   "x-gitea-signature": "",
   "x-gogs-signature": "",
@@ -315,7 +315,7 @@ const deliver = Effect.fnUntraced(function* (init: RequestInit) {
   return { status: answer.status, body: (yield* Effect.promise(() => answer.json())) as unknown }
 })
 
-describe("a webhook accepts", () => {
+describe("Accepted webhooks", () => {
   for (const [name, { body, headers, deliveryId, isPing = false }] of accepted) {
     tests.live(name, () =>
       Effect.gen(function* () {
@@ -327,7 +327,7 @@ describe("a webhook accepts", () => {
   }
 })
 
-describe("a webhook refuses", () => {
+describe("Refused webhooks", () => {
   for (const [name, { body, headers }] of refused) {
     tests.live(name, () =>
       Effect.gen(function* () {
@@ -340,12 +340,12 @@ describe("a webhook refuses", () => {
   }
 })
 
-test("the event id of GitLab is no delivery id, because events that cause each other share it", () => {
+test("GitLab's event id is not a delivery id, because related events share it", () => {
   const headers = { "x-gitlab-event": "Push Hook", "x-gitlab-token": secret, "x-gitlab-event-uuid": uuid }
   expect(deliveryOf(Headers.fromInput(headers)).deliveryId).toBeUndefined()
 })
 
-test("the request id of a proxy is no delivery id", () => {
+test("a proxy's request id is not a delivery id", () => {
   expect(deliveryOf(Headers.fromInput({ "x-request-id": uuid })).deliveryId).toBeUndefined()
 })
 

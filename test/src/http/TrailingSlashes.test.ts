@@ -43,10 +43,10 @@ const isNoRoute = ({ status, text }: { readonly status: number; readonly text: s
 
 const callers = { nobody: {}, owner: { "x-svc-account-session": "ada-session" } }
 
-describe("a path with a trailing slash", () => {
+describe("Trailing slashes", () => {
   for (const { method, path } of routes) {
     if (path.endsWith("/")) continue
-    tests.live(`is no route, or answers as without the slash: ${method} ${path}`, () =>
+    tests.live(`a path with a trailing slash is unknown, or acts like the path without it: ${method} ${path}`, () =>
       Effect.gen(function* () {
         for (const [caller, headers] of Object.entries(callers)) {
           const slashed = yield* answerTo(method, `${path}/`, headers)
@@ -57,7 +57,7 @@ describe("a path with a trailing slash", () => {
     )
   }
 
-  tests.live("is no route either with an empty segment in its middle", () =>
+  tests.live("a path with an empty segment in its middle is unknown", () =>
     Effect.gen(function* () {
       const found: Array<string> = []
       for (const { method, path } of routes) {
@@ -71,5 +71,7 @@ describe("a path with a trailing slash", () => {
     })
   )
 
-  tests.live("is checked for every route", () => Effect.sync(() => expect(routes.length).toBeGreaterThan(150)))
+  tests.live("the trailing slash checks cover every route", () =>
+    Effect.sync(() => expect(routes.length).toBeGreaterThan(150))
+  )
 })

@@ -38,7 +38,7 @@ afterAll(plane.dispose)
 const succeeded = appliedResult(1, [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }])
 
 plane.live(
-  "an offer carries its small files, sealed, to an agent that accepts them that way; other agents fetch them",
+  "an offer contains its small files, sealed, for agents that accept them, and other agents fetch them",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -49,7 +49,7 @@ plane.live(
       const planned = yield* planOn(agent, first.offer)
       yield* approvedApply(id)
       const { name, offer } = yield* offerTo(agent)
-      // A repeated offer carries them again: the previous response may have been lost.
+      // A repeated offer contains the files again, because the previous response may have been lost.
       for (const { files = [] } of [offer, (yield* agent.next(name)).offer ?? offer]) {
         expect(files.map(({ digest, kind }) => ({ digest, kind }))).toEqual([
           { kind: "plan_file", digest: offer.planFile ?? "" }
@@ -57,14 +57,14 @@ plane.live(
         for (const { bytes, kind } of files) expect(yield* agent.openedFile(offer, kind, bytes)).toEqual(planned)
       }
       yield* agent.as(agent.client.Accept(offer))
-      // It can also be fetched.
+      // The agent can also fetch the file.
       expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)
     }),
   120_000
 )
 
 plane.live(
-  "a result with its files and the last report in the message is stored once and settles its Run; a state in a checkpoint is saved",
+  "a result that contains its files is stored once and settles its Run, and a checkpoint's state is saved",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -92,7 +92,7 @@ plane.live(
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
-      // No response arrived before the settlement, so the result is sent again.
+      // No response arrived before the settlement, so the agent sends the result again.
       yield* agent.as(agent.client.Result(result))
     }),
   120_000
@@ -122,7 +122,7 @@ const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, 
 })
 
 plane.live(
-  "the files of a result are stored with it: another process settles its Run from them, and they are removed with it",
+  "the files of a result are stored with it, so another process can settle the Run, and are removed with it",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -133,7 +133,7 @@ plane.live(
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // Its agent has been without a response for so long that it sends each file separately.
+      // The agent has been without a response for so long that it sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
@@ -148,11 +148,11 @@ plane.live(
 )
 
 plane.live(
-  "on a full disk a result is not accepted, and is accepted once there is space",
+  "a result is not accepted on a full disk, and is accepted once there is space",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
-      // It does not fit into pages that happen to be free.
+      // The result does not fit into pages that happen to be free.
       const long = {
         ...JSON.parse(new TextDecoder().decode(stateFile(1))),
         padding: randomBytes(200_000).toString("hex")
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from the result it contains, and does not make a plan reviewable from one",
+  "a restored backup settles an apply from its stored result, and makes no plan reviewable from one",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -224,7 +224,7 @@ const settledPartly = Effect.fnUntraced(function* (
 })
 
 plane.live(
-  "an apply whose outcome was in a file missing from every backup is settled from the state in the database",
+  "an apply whose outcome file is missing from every backup is settled from the state in the database",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -239,7 +239,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose state was in a file missing from every backup is settled from its last checkpoint, and from its outcome",
+  "an apply whose state file is missing from every backup is settled from its checkpoint and outcome",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -261,7 +261,7 @@ plane.live(
 )
 
 plane.live(
-  "a carried state that expands to a large size is opened where it is needed",
+  "a state that expands to a large size is opened only where it is needed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -281,7 +281,7 @@ plane.live(
 )
 
 plane.live(
-  "a file that started to arrive separately is completed by the message that carries it",
+  "a file that started to arrive separately is completed by the message that contains it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -300,7 +300,7 @@ plane.live(
 )
 
 plane.live(
-  "a carried file is refused unless it matches its digest, even if another file is stored under that digest",
+  "a file in a message is refused unless it matches its digest, even if another file has that digest",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

@@ -83,7 +83,7 @@ plane.live(
   120_000
 )
 
-plane.live("a draining process coexists with the one that accepts Runs, and unsigned keys are refused", () =>
+plane.live("a draining agent process coexists with its successor, and unsigned keys are refused", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -100,7 +100,7 @@ plane.live("a draining process coexists with the one that accepts Runs, and unsi
 )
 
 plane.live(
-  "a started apply is not given up before its lease expires, unless it is released",
+  "a started apply is not abandoned before its lease expires, unless a person releases it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -119,7 +119,7 @@ plane.live(
       expect(refused).toMatchObject({ _tag: "Rejected" })
       yield* monitor.release(claim.runId)
       expect((yield* settled(claim.runId)).status).toBe("failed")
-      // Both states are evidence: the one that continues the base, and the one that does not.
+      // Both states are evidence: the state that continues the base, and the state that does not.
       yield* agent.leftOver(claim, {
         state: Redacted.make(stateFile(3)),
         rejectedState: Redacted.make(stateFile(9)),

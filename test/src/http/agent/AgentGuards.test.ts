@@ -33,7 +33,7 @@ const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed"
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 
-plane.live("a long message is read in another thread, once, and answered", () =>
+plane.live("a long agent message is read once, in another thread, and answered", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -42,12 +42,12 @@ plane.live("a long message is read in another thread, once, and answered", () =>
     expect(value.status).toBe(200)
     expect(value.text).toContain('"_tag":"Exit"')
     expect(longest).toBeLessThan(longestReadHere)
-    // Messages that are answered are forgotten: none is answered again in place of the next one.
+    // Answered messages are removed, so that none is answered again in place of the next message.
     expect((yield* agent.as(agent.client.Challenge({ agentId: agent.agentId }))).nonce).toBeString()
   })
 )
 
-plane.live("an agent revoked after its request was admitted is given nothing", () =>
+plane.live("an agent revoked after its request was admitted receives nothing", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -55,7 +55,7 @@ plane.live("an agent revoked after its request was admitted is given nothing", (
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // A Run that could be offered is waiting: another agent was offered it, and declined.
+    // A Run is waiting that could be offered, because the agent that was offered it has declined.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -75,7 +75,7 @@ plane.live("an agent revoked after its request was admitted is given nothing", (
   })
 )
 
-plane.live("an interrupted request is still carried out in full", () =>
+plane.live("an interrupted agent request is still carried out in full", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -87,7 +87,7 @@ plane.live("an interrupted request is still carried out in full", () =>
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The handler is waiting for its turn; by the time it gets one, its request is gone.
+    // The handler waits for its turn, and by then its request is gone.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -138,7 +138,7 @@ plane.live("an interrupted greeting can be repeated, and an abandoned plan start
   })
 )
 
-plane.live("a claim without a lease gets one, and is given up like any other", () =>
+plane.live("a claim without a lease gets a lease, which expires like any other", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -188,19 +188,19 @@ plane.live(
       // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // As in a request, which gets its response before the Run has finished.
+      // Runs as in a request, which gets its response before the Run has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Repeated often enough for the first attempts to be over.
+      // Repeated until the first attempts are certainly over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
-      // In a single step: a file that is missing even for a moment would be treated as a lost result.
+      // Done in a single step, because a file that is missing even for a moment would count as a lost result.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // It is settled from the result, not forcibly.
+      // The Run is settled from the result, not forcibly.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),
@@ -220,7 +220,7 @@ const encodedFailure = Effect.succeed({
   }
 })
 
-plane.live("only as many files of each kind as needed are kept, and no more bytes are accepted than announced", () =>
+plane.live("the server keeps only the files it needs, and accepts no more bytes than announced", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const { runsFolder } = yield* RunSettings
@@ -237,7 +237,7 @@ plane.live("only as many files of each kind as needed are kept, and no more byte
     const names = readdirSync(folder)
     expect(names.filter((name) => name.startsWith("state-"))).toHaveLength(2)
     expect(names.filter((name) => name.startsWith("plan_file-"))).toHaveLength(1)
-    // The newest are kept.
+    // The newest states are kept.
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state three")))).toBe(true)
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state one")))).toBe(false)
     const long = yield* Effect.flip(put("state", "longer than it says", 5))
@@ -249,7 +249,7 @@ plane.live("only as many files of each kind as needed are kept, and no more byte
       bytes: Stream.make(other)
     })
     expect(yield* Effect.flip(wrong)).toMatchObject({ reason: "wrong_digest" })
-    // Sent again from the beginning, it becomes complete.
+    // Sent again from the beginning, the blob becomes complete.
     yield* put("state", "other bytes")
     yield* blobs.removeAll(claim)
   })
@@ -281,7 +281,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
       const found = yield* files.find(session, { runId: given.runId, fence: given.fence }, "plan_file", digest)
       return Option.getOrThrow(found)
     }).pipe(Effect.provide(Layer.fresh(AgentFiles.layer).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))))
-    // Past the header, which differs each time.
+    // Continues after the header, which differs each time.
     const half = first.indexOf(0x0a) + 5
     const rest = yield* Stream.runCollect(restarted.bytes(half))
     const continued = new Uint8Array(Buffer.concat([first.subarray(0, half), ...rest]))
@@ -293,7 +293,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
   })
 )
 
-plane.live("a second apply that has not been started fails, and one that is just starting does not", () =>
+plane.live("a second apply that has not been started fails, but not one that is just starting", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -315,7 +315,7 @@ plane.live("a second apply that has not been started fails, and one that is just
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either its tool may start and the Run belongs to this agent, or the Run has ended: never both.
+    // Either its tool may start and the Run belongs to this agent, or the Run has ended, but never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)
@@ -323,26 +323,24 @@ plane.live("a second apply that has not been started fails, and one that is just
   })
 )
 
-plane.live(
-  "an apply whose start was recorded is never settled as having changed nothing, even if that was decided earlier",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const agent = yield* enrolled()
-      const controls = yield* AgentControls
-      const ledger = yield* RunLedger
-      const monitor = yield* AgentMonitor
-      const { claim } = yield* applyingOn(agent, "late")
-      const run = yield* ledger.held({ ...claim, owner: agent.agentId })
-      if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-      // The row as it was read before the start.
-      const stale = { ...run, start_acknowledged_at: null }
-      const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
-      expect(late).toMatchObject({ _tag: "HoldLost" })
-      expect((yield* ledger.find(claim.runId))?.status).toBe("running")
-      yield* monitor.release(claim.runId)
-      yield* settled(claim.runId)
-    })
+plane.live("an apply whose start was recorded is never settled as having changed nothing", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const controls = yield* AgentControls
+    const ledger = yield* RunLedger
+    const monitor = yield* AgentMonitor
+    const { claim } = yield* applyingOn(agent, "late")
+    const run = yield* ledger.held({ ...claim, owner: agent.agentId })
+    if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
+    // The row as it was read before the start.
+    const stale = { ...run, start_acknowledged_at: null }
+    const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
+    expect(late).toMatchObject({ _tag: "HoldLost" })
+    expect((yield* ledger.find(claim.runId))?.status).toBe("running")
+    yield* monitor.release(claim.runId)
+    yield* settled(claim.runId)
+  })
 )
 
 // This test comes last, because it removes files that the others may need.

@@ -13,17 +13,17 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Every message an agent can send, each with its lies: a message added to the protocol without any does not compile. */
+/** Every message an agent can send, with false variants. A new message without variants does not compile. */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** For the agent's own Run: the responses to the other agent's digest and to an unknown one. */
+  /** For the agent's own Run: the status for the other agent's digest and for an unknown digest. */
   readonly fetched: number
-  /** For the agent's own Run: the response to bytes that do not match the digest. */
+  /** For the agent's own Run: the status for bytes that do not match the digest. */
   readonly stored: number
 }
 
-/** Every kind of file, in both directions: a new kind without its responses does not compile. */
+/** Every kind of file, in both directions. A new kind without its statuses does not compile. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -47,7 +47,7 @@ const standing = (claim: Claim) =>
   })
 
 plane.live(
-  "a lying agent neither reads nor changes anything in another agent's Run, by any message or file",
+  "a lying agent neither reads nor changes another agent's Run, by any message or file",
   () =>
     Effect.gen(function* () {
       const told = yield* scene
@@ -94,7 +94,7 @@ plane.live(
           expect([401, 404]).toContain(status)
         }
       }
-      // Malformed names do not form an address.
+      // Malformed names do not match any route.
       expect((yield* liar.get(own, "keys", digest)).status).toBe(404)
       expect((yield* liar.get(own, "state", "sha256:..%2F..%2Fsvc.db")).status).toBe(404)
 

@@ -46,23 +46,21 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
   yield* Effect.forEach(all, ({ agentId }) => agents.revoke(agentId), { discard: true })
 })
 
-plane.live(
-  "watching leases reads nothing before an agent connects, and after that reads the open claims through an index",
-  () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const monitor = yield* AgentMonitor
-      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
-      yield* monitor.look
-      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
-      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+plane.live("watching leases reads nothing before an agent connects, and then reads open claims through an index", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const monitor = yield* AgentMonitor
+    yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+    yield* monitor.look
+    yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+    const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
       SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
-      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
-    })
+    expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+  })
 )
 
 plane.live(
-  "a Run in a pool reports which property rules out the agents, and when all of them are busy",
+  "a Run in a pool reports which property rules out the agents, and when all agents are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -96,7 +94,7 @@ plane.live(
   120_000
 )
 
-plane.live("a Workspace sees the pools and agents assigned to it; another Workspace sees none", () =>
+plane.live("a Workspace sees the pools and agents assigned to it, but no others", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { workspaceId } = yield* TestPlane
@@ -145,7 +143,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run reports how long its agent has been silent and what has been saved; releasing it requires a silent agent and the fence that was read",
+  "a Run reports its agent's silence and saved state, and is released only with the fence that was read",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -210,7 +208,7 @@ plane.live(
       expect((yield* agentEvents(claim.runId)).at(-1)).toBe("agent.released")
       const [told] = yield* sql<{ data: string }>`SELECT data FROM run_events
         WHERE run_id = ${claim.runId} AND kind = 'agent.released'`
-      // The operation history names the person; an event of the Run does not.
+      // The operation history contains the person, but an event of the Run does not.
       expect(JSON.parse(told?.data ?? "null")).toEqual({
         agentId: agent.agentId,
         by: "member",

@@ -30,7 +30,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "a plan and its apply are executed by an agent: offered, started, reported once, saved, and settled from its result",
+  "an agent executes a plan and its apply from the offer to the settlement",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -74,7 +74,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose agent remains silent is settled once its lease expires, and the agent's results become evidence",
+  "a silent agent's apply is settled once its lease expires, and its later results become evidence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -89,7 +89,7 @@ plane.live(
         status: "running",
         agentUnreachableSince: expect.any(String)
       })
-      // The agent reports again, and the mark is cleared.
+      // The agent reports again, and svc clears the mark.
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       yield* after(2700, monitor.look)
@@ -99,7 +99,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // A returning agent is refused, and submits what it has; sending it twice counts once.
+      // A returning agent is refused and submits its results; sending them twice counts once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -123,7 +123,7 @@ plane.live(
   120_000
 )
 
-plane.live("an agent whose tool was never started has nothing left to deliver once it has reported that", () =>
+plane.live("an agent whose tool never started has nothing left to deliver once it has reported that", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -141,7 +141,7 @@ plane.live("an agent whose tool was never started has nothing left to deliver on
   })
 )
 
-plane.live("an agent whose tool has been seen working cannot claim that it was never started", () =>
+plane.live("an agent whose tool was seen working cannot claim that the tool never started", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -186,7 +186,7 @@ plane.live("an agent whose tool has been seen working cannot claim that it was n
 )
 
 plane.live(
-  "an offer belongs to one agent and one fence: repeated, it is unchanged; not accepted, it goes to another agent; an old fence writes nothing",
+  "an offer belongs to one agent and one fence, and an old fence writes nothing",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -223,7 +223,7 @@ plane.live(
   120_000
 )
 
-plane.live("an apply that was stopped by its own agent is not reported as cancelled", () =>
+plane.live("an apply stopped by its own agent is not reported as cancelled", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -256,7 +256,7 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      // The second time, its tool stopped before being killed, without anyone having asked it to.
+      // In the second result the tool stopped before it was killed, although nobody had asked it to.
       const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
       const results = [
         { kind: "plan", status: "left" },
@@ -288,7 +288,7 @@ plane.live("tokens, nonces and sessions are valid once, for one agent, and are r
     expect(id.startsWith("aet_")).toBe(true)
     // Without a session every message is refused.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
-    // Another agent's nonce, and an unknown one.
+    // Another agent's nonce, and an unknown nonce.
     const other = yield* enrolled()
     const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
     for (const stolen of [nonce, "made-up"]) {

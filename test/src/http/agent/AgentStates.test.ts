@@ -72,7 +72,7 @@ plane.live("a state that is resent while the server is reading it is saved once"
 )
 
 plane.live(
-  "a state that does not continue the Run's state is neither saved nor accepted, whatever the agent reports about it",
+  "a state that does not continue the Run's state is refused, whatever the agent reports about it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -105,13 +105,13 @@ plane.live(
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
       expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
-      // The saved state is kept for review by a person, and so is the refused one.
+      // The saved state and the refused state are both kept for a person to review.
       expect(yield* leftOf(claim.runId)).toEqual([
         { reason: "lineage_changed", lineage: "lineage", serial: 6 },
         { reason: "lineage_changed", lineage: "other", serial: 7 }
       ])
 
-      // As saved, unchecked, by an earlier release.
+      // Saved unchecked by an earlier release.
       const silent = yield* applyingAgain(agent, capsuleId)
       const { workspaceId } = yield* TestPlane
       const checkpoints = yield* RunCheckpoints
@@ -139,7 +139,7 @@ plane.live(
 )
 
 plane.live(
-  "a result whose state cannot be opened is not acknowledged, and the right one still is",
+  "a result whose state cannot be opened is not acknowledged, and the correct result is still accepted",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -147,7 +147,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for a different purpose from the one it is sent for.
+        // Sealed for a purpose other than the one it is sent for.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
         // Truncated, and with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),

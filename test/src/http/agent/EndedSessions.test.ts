@@ -44,36 +44,34 @@ const enrolledAgent = Effect.gen(function* () {
 
 const over = { _tag: "Unauthorised", retry: true }
 
-plane.live(
-  "an agent's new keys end every session started with the former ones, and the requests waiting in those sessions",
-  () =>
-    Effect.gen(function* () {
-      const { begin, keys } = yield* enrolledAgent
-      const next = yield* newKeys
-      const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
-      const former = yield* begin(keys, { incarnation: incarnations.two })
-      // Anyone holding the former keys can keep a separate session by claiming to be a draining process.
-      const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
-      yield* begin(keys, { incarnation: incarnations.two }, next)
-      for (const session of [draining, stolen]) yield* session.renewed
-      const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
-      const polls = yield* Effect.forEach([announced], (session) =>
-        Effect.forkChild(session.next, { startImmediately: true })
-      )
-      const present = yield* begin(next, { incarnation: incarnations.two })
-      for (const session of [draining, former, stolen, announced]) {
-        expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
-      }
-      yield* present.renewed
-      // A job is sealed for the session's keys.
-      yield* begun("after-the-new-keys")
-      for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
-      expect((yield* present.next).offer).toBeDefined()
-      // The draining process continues with the new keys, which are on its disk.
-      const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
-      yield* again.renewed
-      yield* present.renewed
-    })
+plane.live("an agent's new keys end every session started with former keys, and the requests waiting there", () =>
+  Effect.gen(function* () {
+    const { begin, keys } = yield* enrolledAgent
+    const next = yield* newKeys
+    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+    const former = yield* begin(keys, { incarnation: incarnations.two })
+    // Anyone holding the former keys can keep a separate session by claiming to be a draining process.
+    const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
+    yield* begin(keys, { incarnation: incarnations.two }, next)
+    for (const session of [draining, stolen]) yield* session.renewed
+    const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
+    const polls = yield* Effect.forEach([announced], (session) =>
+      Effect.forkChild(session.next, { startImmediately: true })
+    )
+    const present = yield* begin(next, { incarnation: incarnations.two })
+    for (const session of [draining, former, stolen, announced]) {
+      expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
+    }
+    yield* present.renewed
+    // A job is sealed for the session's keys.
+    yield* begun("after-the-new-keys")
+    for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
+    expect((yield* present.next).offer).toBeDefined()
+    // The draining process continues with the new keys, which are on its disk.
+    const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
+    yield* again.renewed
+    yield* present.renewed
+  })
 )
 
 plane.live("an agent is no longer connected once its last process reports that it is exiting", () =>
@@ -98,7 +96,7 @@ plane.live("an agent is no longer connected once its last process reports that i
   })
 )
 
-plane.live("once revoked, an agent has no session, and requests waiting in one learn nothing", () =>
+plane.live("a revoked agent has no session, and its waiting requests learn nothing", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })

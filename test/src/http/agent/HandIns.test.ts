@@ -35,7 +35,7 @@ const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return claim
 })
 
-/** Everything that a hand-in adds. */
+/** Every record that a hand-in may add. */
 const added = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM agent_evidence) AS evidence,
@@ -47,7 +47,9 @@ const added = Effect.gen(function* () {
 const handIn = (agent: TestAgent, claim: Claim, leftOver: string) =>
   agent.as(agent.client.HandIn({ runId: claim.runId, fence: claim.fence, leftOver }))
 
-/** Stores these sealed bytes as a left-over, and hands them in; the status of a part that was refused, or what came of it. */
+/**
+ * Stores these sealed bytes as a left-over and hands them in. Returns the status of a refused part, or the result of the hand-in.
+ */
 const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, sealed: Uint8Array) {
   const { status } = yield* agent.send(claim, "left_over", digestOf(sealed), sealed, 0, sealed.length)
   if (status !== 200) return status
@@ -58,7 +60,7 @@ const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, se
 })
 
 plane.live(
-  "a hand-in that was forged, torn, made for another Run, by another agent or too large leaves nothing",
+  "a hand-in that is forged, truncated, too large or for another Run leaves nothing",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -77,7 +79,7 @@ plane.live(
         expect([name, result._tag === "Success" && result.success === "taken"]).toEqual([name, false])
       })
 
-      // Of another's Run, under any fence.
+      // For another agent's Run, under any fence.
       for (const fence of [theirs.fence - 1, theirs.fence, theirs.fence + 1]) {
         const claim = { ...theirs, fence }
         yield* fails("another's", handedIn(liar, claim, yield* liar.sealed(claim, "left_over", leftOver)))
@@ -94,7 +96,7 @@ plane.live(
       ]) {
         yield* fails("sealed for something else", handedIn(liar, own, sealed))
       }
-      // Torn at each length of a sample, and with a bit changed at each place of a sample.
+      // Truncated at sampled lengths, and with a bit changed at sampled positions.
       for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
         yield* fails(`torn at ${at}`, handedIn(liar, own, whole.slice(0, at)))
         const changed = whole.slice()
@@ -102,7 +104,7 @@ plane.live(
         yield* fails(`changed at ${at}`, handedIn(liar, own, changed))
       }
       yield* fails("with more behind it", handedIn(liar, own, new Uint8Array([...whole, 0])))
-      // Contents without the form of a left-over.
+      // Contents that are not a valid left-over.
       for (const contents of [
         "",
         "{}",
@@ -120,7 +122,7 @@ plane.live(
           handedIn(liar, own, yield* liar.sealed(own, "left_over", text(contents)))
         )
       }
-      // Contents beyond every bound.
+      // Contents beyond every limit.
       for (const form of [{}, { stated: 1000 * 1024 * 1024 }, { stated: 1024 }, { windowLog: 27 }]) {
         const bomb = yield* liar.sealedPacked(own, "left_over", zstdBomb(1000, form))
         yield* fails("a bomb", handedIn(liar, own, bomb))
@@ -130,7 +132,7 @@ plane.live(
       expect(yield* added).toEqual(before)
       expect(attempts).toBeGreaterThan(100)
 
-      // By an agent that was revoked since.
+      // From an agent that was revoked in the meantime.
       const later = yield* liar.sealed(own, "left_over", leftOver)
       yield* (yield* Agents).revoke(liar.agentId)
       yield* fails("revoked", handedIn(liar, own, later))
@@ -140,7 +142,7 @@ plane.live(
 )
 
 plane.live(
-  "a hand-in counts once however often it arrives, and a Run takes a few different ones",
+  "a hand-in counts once however often it arrives, and a Run accepts only a few different ones",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -158,7 +160,7 @@ plane.live(
       ).toEqual([{ serial: 3, lineage: "lineage", resource_count: 1 }])
       const evidence = sql<{ digest: string }>`SELECT digest FROM agent_evidence WHERE run_id = ${claim.runId}`
       const [stored] = yield* evidence
-      // The blob is gone, and the answer is the same.
+      // The blob is gone, but the response is the same.
       const again = yield* Effect.forEach(
         Array.from({ length: 20 }),
         () => handIn(agent, claim, stored?.digest ?? ""),

@@ -15,24 +15,22 @@ import { enrolledFolder, settledOn, settledOnOwn } from "../support/EnrolledFold
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-plane.live(
-  "new keys are announced in one session and adopted in the next; after that the former ones are no longer accepted",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      yield* agent.process(1)
-      const next = yield* agent.folder.prepareKeys
-      expect((yield* agent.folder.prepareKeys).public).toEqual(next.public)
-      yield* agent.process(2)
-      yield* settledOn(agent, next)
-      const sql = yield* SqlClient.SqlClient
-      const audited =
-        yield* sql`SELECT target_id FROM audit_events WHERE action = 'agent.rotate_keys' AND target_id = ${agent.agentId}`
-      expect(audited).toHaveLength(1)
-    })
+plane.live("new keys are announced in one session and adopted in the next, which invalidates the former keys", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    yield* agent.process(1)
+    const next = yield* agent.folder.prepareKeys
+    expect((yield* agent.folder.prepareKeys).public).toEqual(next.public)
+    yield* agent.process(2)
+    yield* settledOn(agent, next)
+    const sql = yield* SqlClient.SqlClient
+    const audited =
+      yield* sql`SELECT target_id FROM audit_events WHERE action = 'agent.rotate_keys' AND target_id = ${agent.agentId}`
+    expect(audited).toHaveLength(1)
+  })
 )
 
-plane.live("after a process exits between any two steps, both sides can continue", () =>
+plane.live("after a process exits between any two steps of a key change, both sides can continue", () =>
   Effect.gen(function* () {
     // Created but not announced.
     const made = yield* enrolledFolder
@@ -56,7 +54,7 @@ plane.live("after a process exits between any two steps, both sides can continue
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // Adopted here too, but the file still exists.
+    // Adopted by the agent too, but the file still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -68,7 +66,7 @@ plane.live("after a process exits between any two steps, both sides can continue
     yield* left.process(1)
     yield* settledOn(left, fourth)
 
-    // A restored backup of the server has no record of what had been announced.
+    // A restored backup of the server has no record of the announced keys.
     const restored = yield* enrolledFolder
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
@@ -78,45 +76,43 @@ plane.live("after a process exits between any two steps, both sides can continue
   })
 )
 
-plane.live(
-  "a server restored from before a key change receives the current keys in a session signed with former ones",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const sql = yield* SqlClient.SqlClient
-      yield* agent.process(1)
-      for (const _ of [1, 2]) {
-        yield* agent.folder.prepareKeys
-        yield* agent.process(2)
-      }
-      const present = yield* agent.folder.keys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+plane.live("a server restored from before a key change receives the current keys, signed with former keys", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const sql = yield* SqlClient.SqlClient
+    yield* agent.process(1)
+    for (const _ of [1, 2]) {
+      yield* agent.folder.prepareKeys
+      yield* agent.process(2)
+    }
+    const present = yield* agent.folder.keys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(1)
-      yield* settledOn(agent, present)
+    yield* agent.process(1)
+    yield* settledOn(agent, present)
 
-      // This also holds while the agent is replacing its keys.
-      const next = yield* agent.folder.prepareKeys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+    // The same holds while the agent is replacing its keys.
+    const next = yield* agent.folder.prepareKeys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(3)
-      yield* settledOn(agent, next)
+    yield* agent.process(3)
+    yield* settledOn(agent, next)
 
-      // The server adopted keys that another process of the agent has dropped.
-      const dropped = yield* agent.folder.prepareKeys
-      yield* agent.hello(next, dropped)
-      yield* agent.hello(dropped)
-      yield* agent.folder.dropNextKeys(dropped)
-      yield* agent.process(1)
-      yield* settledOn(agent, next)
+    // The server adopted keys that another process of the agent has dropped.
+    const dropped = yield* agent.folder.prepareKeys
+    yield* agent.hello(next, dropped)
+    yield* agent.hello(dropped)
+    yield* agent.folder.dropNextKeys(dropped)
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
 
-      // None of its keys are known: it is still refused.
-      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
-      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
-    })
+    // The server knows none of its keys, so it is still refused.
+    yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+    expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+  })
 )
 
-plane.live("after a refusal unrelated to keys, the next keys that the server has adopted remain on disk", () =>
+plane.live("an unrelated refusal leaves the next keys that the server has adopted on disk", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -134,7 +130,7 @@ plane.live("after a refusal unrelated to keys, the next keys that the server has
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // The same goes for a refusal that arrives before they are announced.
+    // The same applies to a refusal that arrives before the keys are announced.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -148,101 +144,93 @@ plane.live("after a refusal unrelated to keys, the next keys that the server has
   )
 )
 
-plane.live(
-  "anything sealed for the former keys can be opened while any process of the agent holds a Run, but not afterwards",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
-      const words = new TextEncoder().encode("for the former keys")
-      const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
-      const identity = yield* agent.folder.identity
-      if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
-      const { opening } = yield* agentParty(identity.value, agent.folder)
-      const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
-      const run = join(agent.folder.runs, `${namedRun("held")}-1`)
-      mkdirSync(run)
-      for (const _ of [1, 2]) {
-        yield* agent.folder.prepareKeys
-        yield* agent.process(2)
-      }
-      expect(yield* opened).toEqual(words)
-      yield* agent.process(1)
-      expect(yield* opened).toEqual(words)
-      rmSync(run, { recursive: true })
-      yield* agent.process(1)
-      expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
-      const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
-      expect(Object.keys(file)).not.toContain("former")
-      rmSync(agent.path, { recursive: true })
-    })
-)
-
-plane.live(
-  "anything sealed for keys that the server has adopted can be opened before the agent knows that they were adopted",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const identity = yield* agent.folder.identity
-      if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
-      const { open, opening } = yield* agentParty(identity.value, agent.folder)
-      const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
-      const words = new TextEncoder().encode("for the next keys")
-      const before = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
-      expect((yield* open(purpose, before)).bytes).toEqual(words)
-      const next = yield* agent.folder.prepareKeys
-      const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
-      expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
-      // The keys that opened the last message are older.
-      expect((yield* open(purpose, sealed)).bytes).toEqual(words)
-      const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
-      expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
-    })
-)
-
-plane.live(
-  "undated keys from an earlier release are given a date, and are replaced once they are old by that date",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const file = join(agent.path, "keys.json")
-      const stored = () => Effect.promise(() => Bun.file(file).json())
-      const { madeAt, ...undated } = yield* stored()
-      expect(madeAt).toBeString()
-      writeFileSync(file, JSON.stringify(undated))
-      yield* agent.process(3)
-      yield* settledOnOwn(agent)
-      const dated = yield* stored()
-      expect(dated.madeAt).toBeString()
-      writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
+plane.live("data sealed for former keys can be opened only while a process of the agent holds a Run", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+    const words = new TextEncoder().encode("for the former keys")
+    const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    const identity = yield* agent.folder.identity
+    if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+    const { opening } = yield* agentParty(identity.value, agent.folder)
+    const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
+    const run = join(agent.folder.runs, `${namedRun("held")}-1`)
+    mkdirSync(run)
+    for (const _ of [1, 2]) {
+      yield* agent.folder.prepareKeys
       yield* agent.process(2)
-      const next = yield* agent.folder.keys
-      expect(next.public).not.toEqual(agent.keys.public)
-      yield* settledOn(agent, next)
-    })
+    }
+    expect(yield* opened).toEqual(words)
+    yield* agent.process(1)
+    expect(yield* opened).toEqual(words)
+    rmSync(run, { recursive: true })
+    yield* agent.process(1)
+    expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
+    const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
+    expect(Object.keys(file)).not.toContain("former")
+    rmSync(agent.path, { recursive: true })
+  })
 )
 
-plane.live(
-  "a session that starts during a key change neither undoes the announcement nor is accepted for the former keys",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const sql = yield* SqlClient.SqlClient
-      const announcedAtServer = sql<{
-        next_keys: string | null
-      }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
-      const again = { _tag: "Unauthorised", retry: true }
-      const next = yield* agent.folder.prepareKeys
-      yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
-      expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
-      expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
-      expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
-      yield* agent.process(1)
-      yield* settledOn(agent, next)
-      const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
-      expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
-      expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
-    })
+plane.live("data sealed for adopted keys can be opened before the agent learns of their adoption", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const identity = yield* agent.folder.identity
+    if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+    const { open, opening } = yield* agentParty(identity.value, agent.folder)
+    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+    const words = new TextEncoder().encode("for the next keys")
+    const before = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    expect((yield* open(purpose, before)).bytes).toEqual(words)
+    const next = yield* agent.folder.prepareKeys
+    const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
+    // The last message was opened with older keys.
+    expect((yield* open(purpose, sealed)).bytes).toEqual(words)
+    const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
+  })
+)
+
+plane.live("undated keys from an earlier release are given a date, and are replaced once that date is old", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const file = join(agent.path, "keys.json")
+    const stored = () => Effect.promise(() => Bun.file(file).json())
+    const { madeAt, ...undated } = yield* stored()
+    expect(madeAt).toBeString()
+    writeFileSync(file, JSON.stringify(undated))
+    yield* agent.process(3)
+    yield* settledOnOwn(agent)
+    const dated = yield* stored()
+    expect(dated.madeAt).toBeString()
+    writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
+    yield* agent.process(2)
+    const next = yield* agent.folder.keys
+    expect(next.public).not.toEqual(agent.keys.public)
+    yield* settledOn(agent, next)
+  })
+)
+
+plane.live("a session that starts during a key change neither undoes it nor is accepted for the former keys", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const sql = yield* SqlClient.SqlClient
+    const announcedAtServer = sql<{
+      next_keys: string | null
+    }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
+    const again = { _tag: "Unauthorised", retry: true }
+    const next = yield* agent.folder.prepareKeys
+    yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
+    expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
+    expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
+    expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
+    const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
+    expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
+    expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
+  })
 )
 
 plane.live("nobody can announce another agent's keys, and an agent whose next keys are refused keeps its own", () =>

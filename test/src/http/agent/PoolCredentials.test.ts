@@ -35,104 +35,100 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-plane.live(
-  "a pool's credentials are used by the Workspaces that the operator allows, and none of their values are stored here",
-  () =>
-    Effect.gen(function* () {
-      const { pools } = yield* world
-      const { context, workspaceId } = yield* TestPlane
-      const connections = yield* Connections
-      const connectionCommands = yield* ConnectionCommands
-      const request = (pool: string) => ({
-        workspaceId,
-        provider: "example.test/acme/demo",
-        displayName: "cloud",
-        providedBy: { pool: PoolName.make(pool), name: "cloud" }
-      })
-      const created = connections.create(context, request("far"))
-      // A nonexistent pool is refused the same way.
-      const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
-      const early = yield* Effect.flip(created)
-      for (const refused of [unknown, early]) {
-        expect(refused.code).toBe("failed_precondition")
-        expect(refused.message).toContain("does not let this Workspace use the credentials cloud of the pool")
-      }
-      yield* pools.provide("far", "cloud", workspaceId)
-      yield* pools.provide("far", "cloud", workspaceId)
-      const connection = yield* created
-      expect(connection).toMatchObject({ providedBy: { pool: "far", name: "cloud" }, envNames: [], fileNames: [] })
-      const sql = yield* SqlClient.SqlClient
-      const shown = yield* (yield* WorkspacePools).pools(workspaceId, { limit: 10 })
-      expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
-      const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
-      expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
-      expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
-      // Only its own pool executes Runs that use it; the reason names that pool.
-      const row = yield* (yield* ConnectionStore).find(connection.id)
-      if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
-      expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
-      for (const [pool, place] of [
-        ["local", "executed by the control plane itself"],
-        ["other", "executed by the pool other"]
-      ] as const) {
-        const obstacle = yield* poolObstacle(row, workspaceId, pool)
-        expect(obstacle).toMatchObject({ status: "blocked_policy" })
-        expect(obstacle?.blockedReason).toContain(place)
-      }
-      const rotated = yield* Effect.flip(
-        connectionCommands.Update(connection.id, { context, request: { values: { DEMO_TOKEN: "given-after-all" } } })
-      )
-      expect(rotated.code).toBe("failed_precondition")
-      expect(rotated.message).toContain("Change them there")
-      yield* connectionCommands.Update(connection.id, { context, request: { displayName: "production" } })
-      yield* pools.withhold("far", "cloud", workspaceId)
-      expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
-      const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
-      expect(withheld.code).toBe("failed_precondition")
-      expect(withheld.message).toContain("does not let this Workspace")
-      // Nothing is wrong with the Connection itself.
-      expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
-      expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-      // A Workspace that has lost the pool does not regain its credentials when it regains the pool.
-      yield* pools.provide("far", "cloud", workspaceId)
-      yield* pools.unassign("far", workspaceId)
-      expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
-      yield* pools.assign("far", workspaceId)
-      expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
-      yield* connectionCommands.Remove(connection.id, { context })
+plane.live("Workspaces that the operator allows use a pool's credentials, and svc stores none of their values", () =>
+  Effect.gen(function* () {
+    const { pools } = yield* world
+    const { context, workspaceId } = yield* TestPlane
+    const connections = yield* Connections
+    const connectionCommands = yield* ConnectionCommands
+    const request = (pool: string) => ({
+      workspaceId,
+      provider: "example.test/acme/demo",
+      displayName: "cloud",
+      providedBy: { pool: PoolName.make(pool), name: "cloud" }
     })
+    const created = connections.create(context, request("far"))
+    // A nonexistent pool is refused the same way.
+    const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
+    const early = yield* Effect.flip(created)
+    for (const refused of [unknown, early]) {
+      expect(refused.code).toBe("failed_precondition")
+      expect(refused.message).toContain("does not let this Workspace use the credentials cloud of the pool")
+    }
+    yield* pools.provide("far", "cloud", workspaceId)
+    yield* pools.provide("far", "cloud", workspaceId)
+    const connection = yield* created
+    expect(connection).toMatchObject({ providedBy: { pool: "far", name: "cloud" }, envNames: [], fileNames: [] })
+    const sql = yield* SqlClient.SqlClient
+    const shown = yield* (yield* WorkspacePools).pools(workspaceId, { limit: 10 })
+    expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
+    const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
+    expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
+    expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
+    // Only its own pool executes Runs that use it, and the reason identifies that pool.
+    const row = yield* (yield* ConnectionStore).find(connection.id)
+    if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
+    expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
+    for (const [pool, place] of [
+      ["local", "executed by the control plane itself"],
+      ["other", "executed by the pool other"]
+    ] as const) {
+      const obstacle = yield* poolObstacle(row, workspaceId, pool)
+      expect(obstacle).toMatchObject({ status: "blocked_policy" })
+      expect(obstacle?.blockedReason).toContain(place)
+    }
+    const rotated = yield* Effect.flip(
+      connectionCommands.Update(connection.id, { context, request: { values: { DEMO_TOKEN: "given-after-all" } } })
+    )
+    expect(rotated.code).toBe("failed_precondition")
+    expect(rotated.message).toContain("Change them there")
+    yield* connectionCommands.Update(connection.id, { context, request: { displayName: "production" } })
+    yield* pools.withhold("far", "cloud", workspaceId)
+    expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
+    const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
+    expect(withheld.code).toBe("failed_precondition")
+    expect(withheld.message).toContain("does not let this Workspace")
+    // The Connection itself has no fault.
+    expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
+    expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
+    // A Workspace that has lost the pool does not regain its credentials when it regains the pool.
+    yield* pools.provide("far", "cloud", workspaceId)
+    yield* pools.unassign("far", workspaceId)
+    expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
+    yield* pools.assign("far", workspaceId)
+    expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
+    yield* connectionCommands.Remove(connection.id, { context })
+  })
 )
 
-plane.live(
-  "Outputs of an apply whose agent was lost are private if only the pool knows which secrets they might repeat",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled, pools } = yield* world
-      const { context, workspaceId } = yield* TestPlane
-      const connections = yield* Connections
-      const agent = yield* enrolled()
-      yield* pools.provide("far", "cloud", workspaceId)
-      const { id } = yield* connections.create(context, {
-        workspaceId,
-        provider: "example.test/acme/demo",
-        displayName: "cloud",
-        providedBy: { pool: PoolName.make("far"), name: "cloud" }
-      })
-      const row = yield* (yield* ConnectionStore).find(id)
-      if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
-      const monitor = yield* AgentMonitor
-      const sql = yield* SqlClient.SqlClient
-      for (const isOfPool of [false, true]) {
-        const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
-        if (isOfPool) yield* (yield* CredentialsInUse).hold(claim.runId, row)
-        const blob = yield* agent.put(claim, "state", stateFile(1))
-        yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
-        yield* monitor.release(claim.runId)
-        yield* settled(claim.runId)
-        const outputs = yield* sql`SELECT name, sensitive FROM outputs WHERE capsule_id = ${capsuleId}`
-        expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
-      }
+plane.live("Outputs of a lost agent's apply are private if only the pool knows which secrets they might repeat", () =>
+  Effect.gen(function* () {
+    const { enrolled, pools } = yield* world
+    const { context, workspaceId } = yield* TestPlane
+    const connections = yield* Connections
+    const agent = yield* enrolled()
+    yield* pools.provide("far", "cloud", workspaceId)
+    const { id } = yield* connections.create(context, {
+      workspaceId,
+      provider: "example.test/acme/demo",
+      displayName: "cloud",
+      providedBy: { pool: PoolName.make("far"), name: "cloud" }
     })
+    const row = yield* (yield* ConnectionStore).find(id)
+    if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
+    const monitor = yield* AgentMonitor
+    const sql = yield* SqlClient.SqlClient
+    for (const isOfPool of [false, true]) {
+      const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
+      if (isOfPool) yield* (yield* CredentialsInUse).hold(claim.runId, row)
+      const blob = yield* agent.put(claim, "state", stateFile(1))
+      yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
+      yield* monitor.release(claim.runId)
+      yield* settled(claim.runId)
+      const outputs = yield* sql`SELECT name, sensitive FROM outputs WHERE capsule_id = ${capsuleId}`
+      expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
+    }
+  })
 )
 
 const credentials = (letter: string) => [{ name: "cloud", mark: letter.repeat(43) }]
@@ -171,7 +167,7 @@ plane.live("a plan is void once no agent still has the credentials it was create
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent that does not report its credentials may have the same ones; an earlier release reports none.
+    // An agent of an earlier release reports no credentials, so it may have the same ones.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -187,7 +183,7 @@ plane.live("a plan is void once no agent still has the credentials it was create
   })
 )
 
-plane.live("a plan is not voided by an earlier report from its agent, and remains valid while its agent is away", () =>
+plane.live("an earlier report from its agent does not void a plan, which remains valid while the agent is away", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
@@ -233,41 +229,39 @@ plane.live("a plan that finishes late does not bring back credentials that its a
   })
 )
 
-plane.live(
-  "a plan does not wait for an agent that has been silent for an hour if another one has new credentials",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const { voidReplaced } = yield* ProvidedMarks
-      const presence = yield* AgentPresence
-      const [old, other] = [yield* enrolled(provided), yield* enrolled(provided)]
-      yield* old.hello([], { marks: credentials("a") })
-      yield* other.hello([], { marks: credentials("b") })
-      const { id } = yield* plannedWith(old, "of-the-old", "a")
-      const { apply } = yield* approvedApply(id)
-      const needs = yield* AgentNeeds
-      const holders = Effect.map(
-        needs.of(apply.id),
-        Option.match({ onNone: () => "none", onSome: (need) => need.holders })
-      )
-      // It left without being revoked, as an instance in an autoscaling group does.
-      yield* presence.left(old.agentId)
-      yield* after(3500, presence.heard(other.agentId))
-      expect(yield* after(3500, holders)).toEqual([old.agentId])
-      expect(yield* after(3700, holders)).toBeUndefined()
-      yield* (yield* RunCommands).Cancel(apply.id, { context: (yield* TestPlane).context })
-      const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
-      yield* presence.left(old.agentId)
-      yield* after(3500, voidReplaced)
-      expect((yield* standing(waiting))?.status).toBe("waiting_approval")
-      yield* after(3700, voidReplaced)
-      expect((yield* standing(waiting))?.status).toBe("superseded")
-      yield* (yield* Agents).revoke(old.agentId)
-      yield* (yield* Agents).revoke(other.agentId)
-    })
+plane.live("a plan does not wait for an agent that was silent for an hour if another agent has new credentials", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const { voidReplaced } = yield* ProvidedMarks
+    const presence = yield* AgentPresence
+    const [old, other] = [yield* enrolled(provided), yield* enrolled(provided)]
+    yield* old.hello([], { marks: credentials("a") })
+    yield* other.hello([], { marks: credentials("b") })
+    const { id } = yield* plannedWith(old, "of-the-old", "a")
+    const { apply } = yield* approvedApply(id)
+    const needs = yield* AgentNeeds
+    const holders = Effect.map(
+      needs.of(apply.id),
+      Option.match({ onNone: () => "none", onSome: (need) => need.holders })
+    )
+    // The agent left without being revoked, as an instance in an autoscaling group does.
+    yield* presence.left(old.agentId)
+    yield* after(3500, presence.heard(other.agentId))
+    expect(yield* after(3500, holders)).toEqual([old.agentId])
+    expect(yield* after(3700, holders)).toBeUndefined()
+    yield* (yield* RunCommands).Cancel(apply.id, { context: (yield* TestPlane).context })
+    const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
+    yield* presence.left(old.agentId)
+    yield* after(3500, voidReplaced)
+    expect((yield* standing(waiting))?.status).toBe("waiting_approval")
+    yield* after(3700, voidReplaced)
+    expect((yield* standing(waiting))?.status).toBe("superseded")
+    yield* (yield* Agents).revoke(old.agentId)
+    yield* (yield* Agents).revoke(other.agentId)
+  })
 )
 
-plane.live("an apply goes to an agent with its plan's credentials if another agent has new ones", () =>
+plane.live("an apply goes to an agent with its plan's credentials even if another agent has new ones", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
@@ -280,7 +274,7 @@ plane.live("an apply goes to an agent with its plan's credentials if another age
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // No agent has these credentials any more: whichever agent accepts the offer reports why it is not applied.
+    // No agent has these credentials any more, so whichever agent accepts the offer reports why it cannot apply the plan.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

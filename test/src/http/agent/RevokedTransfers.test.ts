@@ -115,7 +115,7 @@ for (const [index, { end, how }] of ends.entries()) {
         const blobs = yield* AgentBlobs
         yield* eventually(blobs.receivedAt(claim), (at) => at > 0)
         yield* revoked(other)
-        // By then its first check is over: revoking another agent does not affect it.
+        // By now the download's first check is over, and revoking another agent does not affect it.
         expect((yield* agent.get(claim, "plan_file", digestOf(bytes))).status).toBe(404)
         expect(answer).toBe("")
         yield* end(agent)

@@ -93,14 +93,14 @@ const textFor = (schema: JsonSchema, name: string): string => {
   return [...(named[name] === undefined ? [] : [named[name]]), ...texts].find(fits) ?? "x".repeat(schema.minLength ?? 1)
 }
 
-/** The schema that a reference names; any other schema unchanged. */
+/** The schema that a reference points to; any other schema is returned unchanged. */
 export const resolve = (schema: JsonSchema): JsonSchema => {
   if (schema.$ref === undefined) return schema
   const found = document.components.schemas[decodeURIComponent(schema.$ref.split("/").at(-1) ?? "")]
   return found === undefined ? {} : resolve(found)
 }
 
-/** The smallest value that a schema admits: required members only. */
+/** The smallest value that a schema admits, with required members only. */
 export const exampleOf = (given: JsonSchema, name = ""): Schema.Json => {
   const schema = resolve(given)
   if (schema.const !== undefined) return schema.const
@@ -151,7 +151,7 @@ export const bodySchema = (operation: Operation): JsonSchema | undefined => {
   return content?.schema
 }
 
-/** A body that the route's schema admits; `undefined` if the route accepts none. */
+/** A body that the route's schema admits, or `undefined` if the route accepts none. */
 export const exampleBody = (method: string, path: string): Schema.Json | undefined => {
   const found = operations.find((known) => known.method === method && known.path === path)
   const schema = found === undefined ? undefined : bodySchema(found.operation)

@@ -32,7 +32,7 @@ const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: nu
   return { kind: "state" as const, digest: digestOf(bytes), bytes }
 })
 
-/** Ways in which an agent may lie with the files that its checkpoints carry. */
+/** Ways in which an agent may lie with the files in its checkpoints. */
 export const carriedStates: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with the state in the message",
@@ -59,7 +59,7 @@ export const carriedStates: ReadonlyArray<Lie> = [
   }
 ]
 
-/** Ways in which an agent may lie with the files and the report that its result carries. */
+/** Ways in which an agent may lie with the files and the report in its result. */
 export const carriedResults: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with its files and its last report in the message",
@@ -89,7 +89,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // One more file than the result names; without that file, only its reports would be missing.
+      // One file more than the result lists; without that file, only its reports would be missing.
       const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }

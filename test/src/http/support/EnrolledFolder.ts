@@ -103,7 +103,7 @@ export const enrolledFolder = Effect.gen(function* () {
   return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
-/** Both sides have exactly these keys, and the former ones cannot start a session. */
+/** Both sides have exactly these keys, and the former keys cannot start a session. */
 export const settledOn = Effect.fnUntraced(function* (
   { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
   next: StoredKeys

@@ -64,13 +64,13 @@ import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCo
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
-/** The actors behind the HTTP face: every call is recorded and refused in a way that validation never would. */
+/** The actors behind the HTTP routes. Every call is recorded and refused with an error that validation never returns. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
 /** The message of a defect, which belongs only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
-// The fake reports which delivery arrived, instead of a Run.
+// The fake returns the delivery that arrived, instead of a Run.
 const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)
@@ -283,7 +283,7 @@ const authenticator = Layer.succeed(Authenticator, {
   host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
-/** There is no pool, so the agents' paths do not exist. */
+/** Without a pool, the agents' paths do not exist. */
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
   Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),

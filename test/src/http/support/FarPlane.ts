@@ -67,7 +67,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply, whatever it actually left behind. */
+/** An agent's report about an apply, whatever state it actually left behind. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
@@ -108,7 +108,7 @@ export const world = Effect.gen(function* () {
   return { origin, pools, enrolled }
 })
 
-/** Starts an install; its plan waits for an agent. */
+/** Starts an install, whose plan waits for an agent. */
 export const begun = Effect.fnUntraced(function* (branch: string, more: Readonly<Record<string, string>> = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, { ...pureModule, ...more })
@@ -147,7 +147,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
       { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
     ]
   }
-  // Each message is sent twice, as if its response had been lost.
+  // Sends each message twice, as if its response had been lost.
   for (const _ of [1, 2]) {
     expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
       acknowledged: 1
@@ -156,7 +156,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Not the whole offer, because that also names the state that the plan started from.
+    // Not the whole offer, because the offer also contains the plan's starting state.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -212,7 +212,7 @@ export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, bra
 /** A Capsule whose apply has been started by an agent. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
-  // An offer is withheld from all agents until it is accepted.
+  // Withholds an offer from all agents until it is accepted.
   expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
   // An agent applies a plan only with the credentials that the plan was created with.
   expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)

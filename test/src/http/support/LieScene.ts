@@ -23,7 +23,7 @@ export interface Claim {
   readonly fence: number
 }
 
-/** Two agents in one pool, each with its own Run, and one in another pool. */
+/** Two agents in one pool, each with its own Run, and one agent in another pool. */
 export interface Scene {
   readonly honest: TestAgent
   /** For an apply that has been started. */
@@ -49,7 +49,7 @@ export const lineOf = (words: string) => ({
 export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
-/** Claims that the liar does not hold: the other agent's, one with an old fence, and some that match no Run. */
+/** Claims that the liar does not hold: the other agent's claim, a claim with an old fence, and claims without a Run. */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,
   { ...held, fence: held.fence - 1 },

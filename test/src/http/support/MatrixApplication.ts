@@ -26,5 +26,5 @@ export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
     Layer.provideMerge(testAccounts)
   )
 
-/** The face over real accounts, tokens and issuer, with every kind of caller; everything behind the face is fake. */
+/** The routes over real accounts, tokens and issuer, with every kind of caller; everything behind them is fake. */
 export const matrixApplication = matrixApplicationWith(Layer.empty)

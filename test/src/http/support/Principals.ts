@@ -16,7 +16,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People in addition to those in the test world: one per role in Workspace A, and an operator who belongs to no Workspace. */
+/** People in addition to the test world's people: one per role in Workspace A, and an operator who belongs to no Workspace. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,
@@ -58,7 +58,7 @@ const clients = StaticClients.layer({
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
-  // The operator allows a client to omit PKCE, and this one does.
+  // The operator allows a client to omit PKCE, and this client does.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 

@@ -40,14 +40,14 @@ export const routes: ReadonlyArray<Route> = (() => {
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
-// Its fake fails on purpose, to test how a defect is reported.
+// This fake fails on purpose, to test how a defect is reported.
 const defective = "capsules.config"
 
 const landing = "connections.finishOAuth"
 
 export type RequestKind = "sound" | "broken"
 
-/** A request that the route would accept, or the same request with a fault that only validation can see. */
+/** A request that the route would accept, or the same request with a fault that only validation can detect. */
 const requestOf = (route: Route, kind: RequestKind) => {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const query = [
@@ -88,7 +88,7 @@ const codeOf = (response: Response) =>
         ({ error }) => error.code
       )
 
-/** Statuses that validation, actors and the world behind the route may return to an admitted caller. */
+/** Statuses that validation, actors and the test world may return to an admitted caller. */
 const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422, 501])
 
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {

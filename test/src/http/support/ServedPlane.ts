@@ -27,13 +27,13 @@ interface Sent {
 export interface ServedPlaneOptions {
   readonly files: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, string>>
-  /** Stands between the service and the Git server at this origin; returns its own origin. */
+  /** A proxy between the service and the Git server at this origin; returns the proxy's origin. */
   readonly gitThrough?: (origin: string) => Effect.Effect<string, never, Scope.Scope>
-  /** The time of the service; the machine's by default. */
+  /** The service's clock; the machine's clock by default. */
   readonly clock?: Clock.Clock
   /** When the service cleans up; by default, never. */
   readonly cleanup?: Layer.Layer<never>
-  /** A client over the writing one, through which the service works. */
+  /** Wraps the writing database client, which the service uses. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 
@@ -103,7 +103,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
   const [workspace] = (yield* client.workspaces.list({ query: {} })).workspaces
   const workspaceId = workspace?.id ?? (yield* Effect.die(new Error("There is no Workspace")))
 
-  /** Sends a request as it is; with the person's token unless it has other headers of that kind. */
+  /** Sends a request as it is, with the person's token unless it has its own authentication headers. */
   const call = (method: string, path: string, { body, headers = {} }: Sent = {}) =>
     Effect.promise(async () => {
       const presents = Object.hasOwn(headers, "authorization") || Object.hasOwn(headers, "cookie")
@@ -151,7 +151,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
       ({ run }) => run
     )
 
-  /** Approves and applies a plan; returns the apply once it has ended. */
+  /** Approves and applies a plan, and returns the apply once it has ended. */
   const applied = Effect.fnUntraced(function* (planRunId: string) {
     const { planDigest } = yield* ended(planRunId)
     yield* client.runs.approve({
@@ -168,7 +168,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
   return {
     applied,
     asPerson,
-    /** A new token of the person, for when the first one has expired. */
+    /** A new token for the person, to use after the first token has expired. */
     bearer: Effect.map(newToken, (token) => ({ authorization: `Bearer ${Redacted.value(token.secret)}` })),
     call,
     capsule,

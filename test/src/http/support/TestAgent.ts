@@ -107,7 +107,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that sends whatever a test tells it to. */
+/** An agent that sends any message a test specifies. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -158,7 +158,7 @@ export const testAgent = Effect.fnUntraced(function* (
     return begun
   })
 
-  /** A message in any form; returns the response. */
+  /** Sends a message in any form, and returns the response. */
   const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
     Effect.promise(async () => {
       const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
@@ -228,7 +228,7 @@ export const testAgent = Effect.fnUntraced(function* (
       kind
     )
 
-  /** Packed bytes sealed for the server. */
+  /** Compressed bytes sealed for the server. */
   const sealedPacked = Effect.fnUntraced(function* (claim: Claim, kind: Kind, packed: Uint8Array) {
     const key = yield* sealingKey(server.seal)
     const chunks = yield* Stream.runCollect(sealBlob(key, purpose(claim, kind, true), Stream.make(packed)))

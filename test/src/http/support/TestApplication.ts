@@ -49,11 +49,11 @@ const serverServicesWith = (more: Partial<HttpSettings["Service"]>) =>
   )
 export const serverServices = serverServicesWith({})
 
-/** The face as a function, for tests that send requests straight into it. */
+/** The application as a function, for tests that call it without a socket. */
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
 ) {
-  /** The real face over fake actors and a real database that contains the world. */
+  /** The real application over fake actors and a real database that contains the test world. */
   static readonly layerWith = (more: Partial<HttpSettings["Service"]>) =>
     Layer.effect(
       TestApplication,
@@ -65,7 +65,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   static readonly layer = TestApplication.layerWith({})
 }
 
-/** Like the real face, but over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
+/** Like the real application, but over the test's own database, which the test fills; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,

@@ -28,7 +28,7 @@ export interface Closed {
   readonly reason: string
 }
 
-/** A WebSocket client: what it has received, in order, and how it was closed. */
+/** A WebSocket client that records received messages, in order, and how the connection was closed. */
 export interface TestSocket {
   readonly received: ReadonlyArray<string>
   /** Waits until `count` messages have arrived. */
@@ -96,7 +96,7 @@ export const openStalled = Effect.fn("openStalled")(function* (path: string, hea
   )
 })
 
-/** The status with which the server refused an upgrade; 101 if it accepted. */
+/** The status with which the server refused an upgrade, or 101 if it accepted. */
 export const upgradeStatus = Effect.fn("upgradeStatus")(function* (path: string, headers: Record<string, string>) {
   const { url } = yield* TestServer
   const response = yield* Effect.promise((signal) =>

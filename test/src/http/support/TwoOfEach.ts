@@ -30,8 +30,8 @@ const emptyConfig = JSON.stringify({
 const newest = "2026-02-02T00:00:00.000Z"
 
 /**
- * At least two rows for every list of a Workspace, copied from the test's world. Returns what a route names to list them. The
- * letter separates the records of two Workspaces.
+ * At least two rows for every list of a Workspace, copied from the test's world. Returns the ids that list routes need. The
+ * letter distinguishes the records of two Workspaces.
  */
 export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId, letter: string) {
   const sql = yield* SqlClient.SqlClient

@@ -89,7 +89,7 @@ const known = new Map<string, Principal>([
 
 export const principals: ReadonlyMap<string, Principal> = known
 
-/** Runs the effect while a secret is revoked. */
+/** Revokes a secret while the effect runs. */
 export const withoutPrincipal = <A, E, R>(secret: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const principal = known.get(secret)
