@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { DueWork } from "./DueWork.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { Receipts } from "./idempotency/Receipts.ts"
+import { NoticeMailChoices } from "./notice/NoticeMailChoices.ts"
 
 /** Layers of the services that actors on every floor use. Requires database, vault, audit and cursors. */
-export const base = Layer.mergeAll(DueWork.layer, Receipts.layer, AuditRemoval.layer)
+export const base = Layer.mergeAll(DueWork.layer, Receipts.layer, AuditRemoval.layer, NoticeMailChoices.layer)

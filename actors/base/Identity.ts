@@ -54,7 +54,7 @@ export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/base/IdOrder"
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
 /** The alphabet in ascending order, so that encoded values sort like their bytes. */
-const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
+export const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
 
 /** Encodes five bits per character without padding. Drops trailing bits that do not fill a character. */
 export const base32 = (bytes: Uint8Array, characters = alphabet): string => {

@@ -11,6 +11,7 @@ import { ExportsApi } from "./ExportsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { MembersApi } from "./MembersApi.ts"
+import { NoticesApi } from "./NoticesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
 import { StateResourcesApi } from "./StateResourcesApi.ts"
@@ -94,5 +95,6 @@ export const extensions: ReadonlyArray<Family> = [
     startOAuth: ConnectionsApi.endpoints.startOAuth,
     finishOAuth: ConnectionsApi.endpoints.finishOAuth
   }),
+  family("notices", "Endpoints that receive notices, their deliveries, and notices by mail.", NoticesApi.endpoints),
   family("dashboard-lists", "Everything that needs a person, and the latest Runs.", { needs, latestRuns })
 ]

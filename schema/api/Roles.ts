@@ -230,6 +230,21 @@ export const accessTable = {
   "POST /api/v1/output-shares/:shareId/approve": admin("path.shareId"),
   "POST /api/v1/output-shares/:shareId/revoke": admin("path.shareId"),
 
+  // Notices
+  "GET /api/v1/workspaces/:workspaceId/notice-endpoints": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints": admin("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId": admin("path.workspaceId"),
+  "PATCH /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId": admin("path.workspaceId"),
+  "DELETE /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/secret": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/test": admin("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries": admin("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId/replay":
+    admin("path.workspaceId"),
+  "GET /api/v1/account/notice-mails": ownerAccess,
+  "PUT /api/v1/account/notice-mails": ownerAccess,
+
   // The dashboard
   "GET /api/v1/dashboard/bootstrap": accountAccess,
   "GET /api/v1/dashboard/overview": viewer("query.workspaceId"),

@@ -15,6 +15,7 @@ import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { MembersApi } from "./MembersApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
+import { NoticesApi } from "./NoticesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
 import { StateResourcesApi } from "./StateResourcesApi.ts"
@@ -45,6 +46,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(RunsApi)
   .add(AgentPoolsApi)
   .add(ConnectionsApi)
+  .add(NoticesApi)
   .add(DashboardApi)
   .middleware(BodyLimits)
   .middleware(Authorization)

@@ -70,6 +70,12 @@ export const EvidenceId = id("evd").pipe(Schema.brand("EvidenceId"))
 export type EvidenceId = typeof EvidenceId.Type
 export const BackupId = id("bkp").pipe(Schema.brand("BackupId"))
 export type BackupId = typeof BackupId.Type
+export const NoticeId = id("ntc").pipe(Schema.brand("NoticeId"))
+export type NoticeId = typeof NoticeId.Type
+export const NoticeEndpointId = id("nep").pipe(Schema.brand("NoticeEndpointId"))
+export type NoticeEndpointId = typeof NoticeEndpointId.Type
+export const NoticeDeliveryId = id("ndl").pipe(Schema.brand("NoticeDeliveryId"))
+export type NoticeDeliveryId = typeof NoticeDeliveryId.Type
 
 /** The stable id of a person or service account: the `sub` of tokens, never an e-mail address. */
 export const Subject = id("usr").pipe(Schema.brand("Subject"))

@@ -75,6 +75,9 @@ export const clientGroups = (options: GroupOptions): SvcClientShape => {
     get members() {
       return built(this, group("members"))
     },
+    get notices() {
+      return built(this, group("notices"))
+    },
     get revisionPlans() {
       return built(this, group("revisionPlans"))
     },

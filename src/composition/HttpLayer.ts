@@ -7,6 +7,7 @@ import { approvalHandlers, teamHandlers } from "../http/handlers/ApprovalHandler
 import { auditHandlers } from "../http/handlers/AuditHandlers.ts"
 import { invitationHandlers } from "../http/handlers/InvitationHandlers.ts"
 import { memberHandlers } from "../http/handlers/MemberHandlers.ts"
+import { noticeHandlers } from "../http/handlers/NoticeHandlers.ts"
 import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../http/handlers/WorkspaceHandlers.ts"
@@ -94,7 +95,8 @@ const accountGroups = Layer.mergeAll(
   invitationHandlers,
   teamHandlers,
   approvalHandlers,
-  auditHandlers
+  auditHandlers,
+  noticeHandlers
 ).pipe(Layer.provide(apiMiddleware))
 
 const upstream = (settings: Settings) => {

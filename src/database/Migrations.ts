@@ -40,6 +40,7 @@ import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
+import { noticeTables } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -156,7 +157,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0061_lost_answers": lostAnswerColumns,
   "0062_mail_senders": mailSenderColumns,
   "0063_secret_keys": uncheckedKeys,
-  "0064_due_work": dueWorkTables
+  "0064_due_work": dueWorkTables,
+  "0065_notices": noticeTables
 }
 
 /** The database was written by a newer release than this one. */

@@ -20,6 +20,7 @@ import { DocumentsApi } from "./DocumentsApi.ts"
 import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { OperatorApi } from "./OperatorApi.ts"
+import { noticeSchemas, withWebhooks } from "./description/Webhooks.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /**
@@ -49,7 +50,7 @@ export class ServerApi extends HttpApi.make("server")
     AgentApi
   )
   .addHttpApi(SvcApi)
-  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage])
+  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage, ...noticeSchemas])
   .annotateMerge(
     OpenApi.annotations({
       title: "svc",
@@ -57,6 +58,6 @@ export class ServerApi extends HttpApi.make("server")
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       description:
         "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
-      transform: (document) => withExamples(withDocumentParts(document))
+      transform: (document) => withExamples(withDocumentParts(withWebhooks(document)))
     })
   ) {}

@@ -19,7 +19,8 @@ export const actorFloors: ReadonlyArray<
       audit: "the audit trail",
       idempotency: "receipts of repeatable creates",
       credential: "the format of bearer secrets, and the identity that presents one",
-      mail: "mails to people: texts, queue, connection to the mail server"
+      mail: "mails to people: texts, queue, connection to the mail server",
+      notice: "notices that leave the server: the outbox, its deliveries, and their forms"
     }
   ],
   [
@@ -49,6 +50,7 @@ export const actorFloors: ReadonlyArray<
       account: "people: sign-in, sessions, passkeys, personal access tokens",
       member: "people in a Workspace: invitations, roles, suspension",
       team: "teams of a Workspace, and the roles that they add",
+      notice: "the endpoints of notices: who may change and read them",
       approval: "approval rules, approvals of a plan, permission to apply it"
     }
   ],

@@ -7,6 +7,8 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "e2e/PasskeyAttacks",
     "refuses what the library does not verify, and long ids"
   ],
+  "actors/access/notice/NoticeEndpoints.ts": ["src/http/Notices", "who may change an endpoint, and its limits"],
+  "actors/base/notice/NoticeAddress.ts": ["src/http/Notices", "the network policy of the Git addresses"],
   "actors/commands/adoption/SealedBackupFile.ts": [
     "actors/commands/adoption/BackupImport",
     "refusals in the order of opening a file"

@@ -1,7 +1,7 @@
 import { DateTime, Duration, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
@@ -20,7 +20,10 @@ export const MailRow = table("mails", {
   expires_at: Timestamp,
   created_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
-  outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired"]))
+  outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired", "left"])),
+  /** For a mail about a notice: its reader, and the Workspace that the reader has to be a member of. */
+  notice_subject: Schema.NullOr(Subject),
+  notice_workspace_id: Schema.NullOr(WorkspaceId)
 })
 export type MailRow = RowOf<typeof MailRow.columns>
 

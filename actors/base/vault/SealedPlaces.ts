@@ -80,7 +80,10 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   ofNobody("passkeys", "public_key", "id"),
   ofNobody("mails", "content", "id"),
   ofNobody("totp_factors", "secret", "subject"),
-  ofNobody("agent_server_keys", "sealed_keys", "id")
+  ofNobody("agent_server_keys", "sealed_keys", "id"),
+  own("notice_endpoints", "address"),
+  own("notice_endpoints", "secret"),
+  own("notice_endpoints", "former_secret")
 ]
 
 const Place = rowShape({

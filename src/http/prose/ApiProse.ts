@@ -12,6 +12,7 @@ import {
   stateUploadsProse
 } from "./CapsulesProse.ts"
 import { connectionsProse } from "./ConnectionsProse.ts"
+import { noticesProse } from "./NoticesProse.ts"
 import { runsProse } from "./RunsProse.ts"
 import { sourcesProse } from "./SourcesProse.ts"
 import { type GroupProse, route } from "./Prose.ts"
@@ -97,5 +98,6 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   runs: runsProse,
   agentPools: agentPoolsProse,
   connections: connectionsProse,
+  notices: noticesProse,
   dashboard: dashboardProse
 }

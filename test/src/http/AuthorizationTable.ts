@@ -113,6 +113,20 @@ GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file               
 GET    /api/v1/compatibility-reports/:reportId                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | 409
 
+# Notices
+GET    /api/v1/workspaces/:workspaceId/notice-endpoints                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+POST   /api/v1/workspaces/:workspaceId/notice-endpoints                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | filter.projectIds[] filter.capsuleIds[]
+GET    /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId                          401  403  403  ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+PATCH  /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId                          401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | filter.projectIds[] filter.capsuleIds[]
+DELETE /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId                          401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/secret                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/test                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries               401  403  403  ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId   401  403  403  ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+POST   /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId/replay  401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/account/notice-mails                                                          401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+PUT    /api/v1/account/notice-mails                                                          401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+
 # Install and revision plans
 POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | source.authConnectionId capsule.projectId options.providerBindings[].connectionId preflight.sourceId preflight.sourceSnapshotId preflight.compatibilityCheckRunId preflight.compatibilityReportId preflight.installConfigId dependencies[].producerCapsuleId adopt.uploadId
 POST   /api/v1/workspaces/:workspaceId/state-uploads                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

@@ -50,7 +50,7 @@ describe("no request body can set fields that the service decides (J13)", () => 
         const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
         const example = exampleBody(method, path)
         const session =
-          /^\/api\/v1\/(?:account\/tokens|invitations\/accept)|\/(?:ownership|hook-secret|exports|import-confirmation|members\/:subject\/tokens)$/.test(
+          /^\/api\/v1\/(?:account\/(?:tokens|notice-mails)|invitations\/accept)|\/(?:ownership|hook-secret|exports|import-confirmation|members\/:subject\/tokens)$/.test(
             path
           )
         for (const [field, value] of Object.entries(assigned)) {

@@ -72,6 +72,21 @@ const rule = (more: Readonly<Record<string, string>> = {}) =>
     ...times
   })
 
+const endpoint = insert("notice_endpoints", {
+  id: world.endpointId,
+  workspace_id: world.workspaceA,
+  name: "Operations",
+  format: "json",
+  host: "https://hooks.example.test",
+  address: "sealed",
+  secret: "sealed",
+  secret_version: 1,
+  kinds: '["run.failed"]',
+  filter: "{}",
+  state: "active",
+  ...times
+})
+
 type Body = Race["body"]
 const race = (
   [given, change, undo]: readonly [given: ReadonlyArray<string>, change: string, undo: ReadonlyArray<string>],
@@ -87,6 +102,7 @@ const suspended = [[], member(viewer, "status = 'suspended'"), [member(viewer, "
 const withTeam = (change: string, undo: ReadonlyArray<string> = []) =>
   [[team(teamId, "ops")], change, [...undo, remove("teams", teamId)]] as const
 const withoutRule = [[rule()], remove("approval_rules", world.ruleId), []] as const
+const withoutEndpoint = [[endpoint], remove("notice_endpoints", world.endpointId), []] as const
 const reviewable = run("status = 'waiting_approval', plan_digest = 'sha256:1'")
 const running = run("status = 'running', plan_digest = NULL, run_group_id = NULL")
 
@@ -200,6 +216,21 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
   ],
   ["approvals.updateRule", race(withoutRule, "Rule of approval", () => ({ approvers: 2 }))],
   ["approvals.removeRule", race(withoutRule, "Rule of approval")],
+  [
+    "notices.createEndpoint",
+    race([[project], remove("projects", projectId), []], "filter.projectIds", () => ({
+      name: "Operations",
+      format: "slack",
+      address: "https://hooks.example.test/T/B/X",
+      kinds: ["run.failed"],
+      filter: { projectIds: [projectId] }
+    }))
+  ],
+  ["notices.updateEndpoint", race(withoutEndpoint, "Notice endpoint", () => ({ name: "Other" }))],
+  ["notices.removeEndpoint", race(withoutEndpoint, "Notice endpoint")],
+  ["notices.rotateSecret", race(withoutEndpoint, "Notice endpoint", () => ({ secretVersion: 1 }))],
+  ["notices.testEndpoint", race(withoutEndpoint, "Notice endpoint", nothing)],
+  ["notices.replayDelivery", race(withoutEndpoint, "Notice endpoint", nothing)],
   [
     "installPlans.create",
     race([[], capsule("name = 'new'"), [capsule("name = 'app'")]], "has that name already", () => ({
@@ -390,5 +421,6 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["sources.stableSemver", "changes nothing"],
   ["sources.revisions", "changes nothing"],
   ["agentPools.release", "test/src/http/agent"],
+  ["notices.chooseMails", "replaces the person's own choice, and depends on nothing else"],
   ["connections.startOAuth", "test/src/http/OAuthHelpers.test.ts"]
 ])

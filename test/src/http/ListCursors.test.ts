@@ -45,6 +45,7 @@ const values: Readonly<Record<string, string>> = {
   deposed: "00000001",
   from: `sv_${"c".repeat(23)}1`,
   includeLooks: "true",
+  kind: "run.failed",
   order: "updated_desc",
   pool: "c-pool-1",
   projectId: world.projectId,

@@ -29,6 +29,7 @@ import { WebSockets } from "../../../../src/streams/WebSockets.ts"
 import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { testAccounts, text } from "../../../support/Accounts.ts"
 import { fakeActors } from "../../http/support/FakeActors.ts"
+import { fakeNotices } from "../../http/support/RemainingGroups.ts"
 import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
 import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 
@@ -50,7 +51,8 @@ const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRout
     invitationHandlers,
     teamHandlers,
     approvalHandlers,
-    auditHandlers
+    auditHandlers,
+    fakeNotices
   ]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)

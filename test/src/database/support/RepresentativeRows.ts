@@ -6,6 +6,7 @@ import { runRows } from "./rows/RunRows.ts"
 import { approvalRows } from "./rows/ApprovalRows.ts"
 import { identityRows } from "./rows/IdentityRows.ts"
 import { agentRows } from "./rows/AgentRows.ts"
+import { noticeRows } from "./rows/NoticeRows.ts"
 import type { Rows } from "./rows/RowValues.ts"
 
 /** A few rows from an installation in use, in dependency order. */
@@ -17,5 +18,6 @@ export const representativeRows: Rows = [
   ...runRows,
   ...approvalRows,
   ...identityRows,
-  ...agentRows
+  ...agentRows,
+  ...noticeRows
 ]

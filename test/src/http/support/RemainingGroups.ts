@@ -71,7 +71,24 @@ const fakeAudit = HttpApiBuilder.group(SvcApi, "audit", (handlers) =>
   handlers.handleAll({ export: refuse, head: refuse })
 ).pipe(Layer.provide(apiMiddleware))
 
-export const fakeTeamGroups = Layer.mergeAll(fakeTeams, fakeApprovals, fakeAudit)
+export const fakeNotices = HttpApiBuilder.group(SvcApi, "notices", (handlers) =>
+  handlers.handleAll({
+    endpoints: refuse,
+    createEndpoint: refuse,
+    readEndpoint: refuse,
+    updateEndpoint: refuse,
+    removeEndpoint: refuse,
+    rotateSecret: refuse,
+    testEndpoint: refuse,
+    deliveries: refuse,
+    readDelivery: refuse,
+    replayDelivery: refuse,
+    mails: refuse,
+    chooseMails: refuse
+  })
+).pipe(Layer.provide(apiMiddleware))
+
+export const fakeTeamGroups = Layer.mergeAll(fakeTeams, fakeApprovals, fakeAudit, fakeNotices)
 
 /** The groups that the composition adds, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(

@@ -128,6 +128,41 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
       ...own
     })
     yield* add("teams", { id: id("team", number), workspace_id, name: `${letter}${number}`, ...own })
+    yield* add("notice_endpoints", {
+      id: id("nep", number),
+      workspace_id,
+      name: `${letter}${number}`,
+      format: "json",
+      host: "https://hooks.example.test",
+      address: "sealed",
+      secret_version: 1,
+      kinds: JSON.stringify(["run.failed"]),
+      filter: "{}",
+      state: "active",
+      ...own
+    })
+    yield* add("notices", {
+      id: id("ntc", number),
+      workspace_id,
+      kind: "run.failed",
+      subject_kind: "capsule",
+      subject_id: capsule_id,
+      path: "runs",
+      data: "{}",
+      created_at: at(number)
+    })
+    yield* add("notice_deliveries", {
+      id: id("ndl", number),
+      notice_id: id("ntc", number),
+      endpoint_id: id("nep", 1),
+      kind: "run.failed",
+      subject: `capsule:${capsule_id}`,
+      sequence: 1,
+      status: "waiting",
+      attempts: 0,
+      tries: 0,
+      created_at: at(number)
+    })
     yield* add("invitations", {
       id: id("inv", number),
       secret_hash: id("inv", number),
@@ -325,6 +360,7 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
     capsuleId: first.capsule,
     sourceId: first.source,
     stateVersionId: id("sv", 3),
+    endpointId: id("nep", 1),
     subject: automation.subject
   }
   return names

@@ -10,6 +10,8 @@ import {
   InstallPlanId,
   ApprovalRuleId,
   InvitationId,
+  NoticeDeliveryId,
+  NoticeEndpointId,
   TeamId,
   LeftOverStateId,
   BackupId,
@@ -54,7 +56,9 @@ export const world = {
   backupId: BackupId.make(id("bkp", "a")),
   invitationId: InvitationId.make(id("inv", "a")),
   teamId: TeamId.make(id("team", "a")),
-  ruleId: ApprovalRuleId.make(id("apr", "a"))
+  ruleId: ApprovalRuleId.make(id("apr", "a")),
+  endpointId: NoticeEndpointId.make(id("nep", "a")),
+  deliveryId: NoticeDeliveryId.make(id("ndl", "a"))
 }
 
 const session = (subject: string): Principal => ({

@@ -1,0 +1,149 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import {
+  NoticeDelivery,
+  NoticeDeliveryLog,
+  NoticeDeliveryStatus,
+  NoticeEndpoint,
+  NoticeEndpointName,
+  NoticeFilter,
+  NoticeFormat,
+  NoticeKind,
+  NoticeMails
+} from "../records/NoticeEndpoint.ts"
+import { created } from "./AnswerStatus.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
+
+const inWorkspace = { workspaceId: Schema.String }
+const ofEndpoint = { ...inWorkspace, endpointId: Schema.String }
+const ofDelivery = { ...ofEndpoint, deliveryId: Schema.String }
+const record = Schema.Struct({ endpoint: NoticeEndpoint })
+
+const Kinds = Schema.Array(NoticeKind).check(Schema.isMinLength(1), Schema.isMaxLength(NoticeKind.literals.length))
+const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048))
+
+/** The time during which both secrets are valid, in minutes. */
+const Overlap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_080 }))
+
+export class NewNoticeEndpoint extends Schema.Opaque<NewNoticeEndpoint>()(
+  Schema.Struct({
+    name: NoticeEndpointName,
+    address: Address,
+    format: NoticeFormat,
+    kinds: Kinds,
+    filter: Schema.optionalKey(NoticeFilter)
+  }).annotate({ identifier: "NewNoticeEndpoint" })
+) {}
+
+/** `kinds` and `filter` replace the existing ones. `active` also resumes an endpoint that has ended. */
+export class NoticeEndpointChange extends Schema.Opaque<NoticeEndpointChange>()(
+  Schema.Struct({
+    name: Schema.optionalKey(NoticeEndpointName),
+    address: Schema.optionalKey(Address),
+    kinds: Schema.optionalKey(Kinds),
+    filter: Schema.optionalKey(NoticeFilter),
+    state: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+  }).annotate({ identifier: "NoticeEndpointChange" })
+) {}
+
+/** `secretVersion` is that of the endpoint as it was read. The previous secret stays valid for `overlapMinutes`, a day by default. */
+export class RotateNoticeSecret extends Schema.Opaque<RotateNoticeSecret>()(
+  Schema.Struct({
+    secretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+    overlapMinutes: Schema.optionalKey(Overlap)
+  }).annotate({ identifier: "RotateNoticeSecret" })
+) {}
+
+/** `secret` begins with `whsec_`. It is returned once, and only for JSON. */
+export const CreatedNoticeEndpoint = Schema.Struct({
+  endpoint: NoticeEndpoint,
+  secret: Schema.optionalKey(Schema.String)
+})
+export type CreatedNoticeEndpoint = typeof CreatedNoticeEndpoint.Type
+
+const delivery = Schema.Struct({ delivery: NoticeDelivery })
+
+export class NoticesApi extends HttpApiGroup.make("notices")
+  .add(
+    HttpApiEndpoint.get("endpoints", "/api/v1/workspaces/:workspaceId/notice-endpoints", {
+      params: inWorkspace,
+      query: pageQuery,
+      success: Schema.Struct({ endpoints: Schema.Array(NoticeEndpoint), ...nextCursor })
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("createEndpoint", "/api/v1/workspaces/:workspaceId/notice-endpoints", {
+      params: inWorkspace,
+      headers: optionalIdempotencyHeaders,
+      payload: NewNoticeEndpoint,
+      success: [CreatedNoticeEndpoint.pipe(created), record]
+    })
+  )
+  .add(
+    HttpApiEndpoint.get("readEndpoint", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId", {
+      params: ofEndpoint,
+      success: record
+    })
+  )
+  .add(
+    HttpApiEndpoint.patch("updateEndpoint", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId", {
+      params: ofEndpoint,
+      payload: NoticeEndpointChange,
+      success: record
+    })
+  )
+  .add(
+    HttpApiEndpoint.delete("removeEndpoint", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId", {
+      params: ofEndpoint,
+      success: HttpApiSchema.NoContent
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("rotateSecret", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/secret", {
+      params: ofEndpoint,
+      headers: optionalIdempotencyHeaders,
+      payload: RotateNoticeSecret,
+      success: [CreatedNoticeEndpoint.pipe(created), record]
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("testEndpoint", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/test", {
+      params: ofEndpoint,
+      headers: optionalIdempotencyHeaders,
+      payload: Schema.optional(Schema.Struct({})),
+      success: [delivery.pipe(created), delivery]
+    })
+  )
+  .add(
+    HttpApiEndpoint.get("deliveries", "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries", {
+      params: ofEndpoint,
+      query: { ...pageQuery, status: Schema.optionalKey(NoticeDeliveryStatus), kind: Schema.optionalKey(NoticeKind) },
+      success: Schema.Struct({ deliveries: Schema.Array(NoticeDelivery), ...nextCursor })
+    })
+  )
+  .add(
+    HttpApiEndpoint.get(
+      "readDelivery",
+      "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId",
+      { params: ofDelivery, success: Schema.Struct({ delivery: NoticeDeliveryLog }) }
+    )
+  )
+  .add(
+    HttpApiEndpoint.post(
+      "replayDelivery",
+      "/api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId/replay",
+      { params: ofDelivery, payload: Schema.optional(Schema.Struct({})), success: delivery }
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("mails", "/api/v1/account/notice-mails", {
+      success: Schema.Struct({ noticeMails: NoticeMails })
+    })
+  )
+  .add(
+    HttpApiEndpoint.put("chooseMails", "/api/v1/account/notice-mails", {
+      payload: Schema.Struct({ kinds: Schema.Array(NoticeKind).check(Schema.isMaxLength(NoticeKind.literals.length)) }),
+      success: Schema.Struct({ noticeMails: NoticeMails })
+    })
+  ) {}

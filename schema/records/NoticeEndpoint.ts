@@ -1,0 +1,223 @@
+import { Schema } from "effect"
+import { CapsuleId, NoticeDeliveryId, NoticeEndpointId, NoticeId, ProjectId, Subject, WorkspaceId } from "./Ids.ts"
+import { displayText, EnvironmentName, Timestamp } from "./Primitives.ts"
+
+/** Kinds of notice that an endpoint or a person chooses. More kinds may follow. */
+export const NoticeKind = Schema.Literals([
+  "run.waiting_approval",
+  "run.approved",
+  "run.applied",
+  "run.failed",
+  "run.unknown",
+  "run.cancelled",
+  "drift.found",
+  "drift.gone",
+  "source.broken",
+  "source.healed",
+  "update.available",
+  "connection.expiring",
+  "connection.failing",
+  "agent.unreachable",
+  "agent.back",
+  "backup.failed",
+  "backup.unverified",
+  "share.requested",
+  "invitation.accepted",
+  "rule.changed"
+]).annotate({ identifier: "NoticeKind" })
+export type NoticeKind = typeof NoticeKind.Type
+
+/** Kinds of notice that are sent: those that an endpoint chooses, and the test that a person requests. */
+export const SentNoticeKind = Schema.Literals([...NoticeKind.literals, "endpoint.test"])
+export type SentNoticeKind = typeof SentNoticeKind.Type
+
+/** The form of a notice: signed JSON, or a message for a chat that accepts Slack's or Teams' form. */
+export const NoticeFormat = Schema.Literals(["json", "slack", "teams"])
+export type NoticeFormat = typeof NoticeFormat.Type
+
+export const NoticeEndpointState = Schema.Literals(["active", "disabled", "ended"])
+export type NoticeEndpointState = typeof NoticeEndpointState.Type
+
+/**
+ * The reason why nothing is sent: `person` disabled it, deliveries failed for five days (`failing`), or the receiver answered that
+ * it is gone (`gone`).
+ */
+export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone"])
+export type NoticeEndpointReason = typeof NoticeEndpointReason.Type
+
+/** Endpoints of one Workspace, and of the server. */
+export const mostNoticeEndpoints = 20
+const mostFiltered = 100
+
+export const NoticeEndpointName = displayText(80)
+
+/**
+ * Selects among the notices about Capsules; an absent list means all. Notices that concern no Capsule, such as those about a
+ * Connection, are not filtered.
+ */
+export class NoticeFilter extends Schema.Opaque<NoticeFilter>()(
+  Schema.Struct({
+    projectIds: Schema.optionalKey(
+      Schema.Array(ProjectId).check(Schema.isMinLength(1), Schema.isMaxLength(mostFiltered))
+    ),
+    environments: Schema.optionalKey(
+      Schema.Array(EnvironmentName).check(Schema.isMinLength(1), Schema.isMaxLength(mostFiltered))
+    ),
+    capsuleIds: Schema.optionalKey(
+      Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostFiltered))
+    )
+  }).annotate({ identifier: "NoticeFilter" })
+) {}
+
+/** A receiver of notices. Its address is never returned, because the addresses of chats contain a secret; `host` is its origin. */
+export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
+  Schema.Struct({
+    id: NoticeEndpointId,
+    /** Absent for an endpoint of the server, which receives the notices of all Workspaces. */
+    workspaceId: Schema.optionalKey(WorkspaceId),
+    name: Schema.String,
+    format: NoticeFormat,
+    /** Scheme, host and port of the address. */
+    host: Schema.String,
+    kinds: Schema.Array(NoticeKind),
+    filter: NoticeFilter,
+    state: NoticeEndpointState,
+    reason: Schema.optionalKey(NoticeEndpointReason),
+    /** The time of the first failure after the last accepted delivery. */
+    failingSince: Schema.optionalKey(Timestamp),
+    lastAcceptedAt: Schema.optionalKey(Timestamp),
+    /** Deliveries that have not ended. */
+    waiting: Schema.Int,
+    /** Only for JSON: counts the secrets from 1. */
+    secretVersion: Schema.optionalKey(Schema.Int),
+    /** Until then, deliveries also carry a signature with the previous secret. */
+    formerSecretUntil: Schema.optionalKey(Timestamp),
+    createdBy: Schema.optionalKey(Subject),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "NoticeEndpoint" })
+) {}
+
+/** What a notice is about. Notices about the same subject arrive at an endpoint in order. */
+export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
+  Schema.Struct({
+    kind: Schema.Literals([
+      "capsule",
+      "source",
+      "connection",
+      "agent",
+      "backup",
+      "share",
+      "invitation",
+      "rule",
+      "endpoint",
+      "workspace",
+      "server"
+    ]),
+    id: Schema.String
+  }).annotate({ identifier: "NoticeSubject" })
+) {}
+
+/** The body of a notice, whatever its kind; `data` has the schema of the kind. */
+export class SentNotice extends Schema.Opaque<SentNotice>()(
+  Schema.Struct({
+    type: SentNoticeKind,
+    /** The same as the header `webhook-id`: the same for every attempt and every replay. */
+    id: NoticeId,
+    /** The time of what it reports. */
+    timestamp: Timestamp,
+    /** Counts the notices about the subject to this endpoint, from 1: a higher one is newer. */
+    sequence: Schema.Int,
+    /** Absent for notices about the server. */
+    workspace: Schema.optionalKey(
+      Schema.Struct({ id: WorkspaceId, handle: Schema.String, name: Schema.String }).annotate({
+        identifier: "NoticeWorkspace"
+      })
+    ),
+    subject: NoticeSubject,
+    /** The page of the dashboard. */
+    url: Schema.String,
+    data: Schema.Json
+  }).annotate({ identifier: "SentNotice" })
+) {}
+
+/**
+ * - `accepted`: any 2xx status
+ * - `refused`: any other status; `redirected`: a redirect, which is never followed; `gone`: status 410, which ends the endpoint
+ * - `timed_out`: no response within 15 seconds
+ * - `unreachable`: no connection; `tls`: the receiver has no valid certificate
+ * - `address_refused`: the name resolves to an address that the server does not contact
+ * - `unreadable`: the stored address or secret could not be opened
+ */
+export const NoticeOutcome = Schema.Literals([
+  "accepted",
+  "refused",
+  "redirected",
+  "gone",
+  "timed_out",
+  "unreachable",
+  "tls",
+  "address_refused",
+  "unreadable"
+])
+export type NoticeOutcome = typeof NoticeOutcome.Type
+
+export class NoticeAttempt extends Schema.Opaque<NoticeAttempt>()(
+  Schema.Struct({
+    number: Schema.Int,
+    at: Timestamp,
+    outcome: NoticeOutcome,
+    /** The HTTP status of the response, if there was a response. */
+    status: Schema.optionalKey(Schema.Int),
+    milliseconds: Schema.Int
+  }).annotate({ identifier: "NoticeAttempt" })
+) {}
+
+/**
+ * - `waiting`: not sent yet, or the next attempt is due later
+ * - `delivered`: the receiver accepted it
+ * - `failed`: every attempt failed
+ * - `dropped`: its endpoint was disabled or ended first, or too many deliveries were waiting
+ */
+export const NoticeDeliveryStatus = Schema.Literals(["waiting", "delivered", "failed", "dropped"])
+export type NoticeDeliveryStatus = typeof NoticeDeliveryStatus.Type
+
+const deliveryFields = {
+  id: NoticeDeliveryId,
+  endpointId: NoticeEndpointId,
+  noticeId: NoticeId,
+  kind: SentNoticeKind,
+  subject: NoticeSubject,
+  /** Counts the notices about this subject to this endpoint, from 1. */
+  sequence: Schema.Int,
+  status: NoticeDeliveryStatus,
+  attempts: Schema.Int,
+  lastOutcome: Schema.optionalKey(NoticeOutcome),
+  lastStatus: Schema.optionalKey(Schema.Int),
+  nextAttemptAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  endedAt: Schema.optionalKey(Timestamp)
+}
+
+/** One notice on its way to one endpoint. */
+export class NoticeDelivery extends Schema.Opaque<NoticeDelivery>()(
+  Schema.Struct(deliveryFields).annotate({ identifier: "NoticeDelivery" })
+) {}
+
+/** A delivery with its attempts, oldest first, and the notice as the JSON format sends it. */
+export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
+  Schema.Struct({
+    ...deliveryFields,
+    log: Schema.Array(NoticeAttempt),
+    notice: SentNotice
+  }).annotate({ identifier: "NoticeDeliveryLog" })
+) {}
+
+/** The kinds of notice that a person receives by mail, where a notice concerns them. */
+export class NoticeMails extends Schema.Opaque<NoticeMails>()(
+  Schema.Struct({
+    /** `false` if the server sends no mail: the choice is kept, without effect. */
+    sendsMail: Schema.Boolean,
+    kinds: Schema.Array(NoticeKind)
+  }).annotate({ identifier: "NoticeMails" })
+) {}
