@@ -36,5 +36,5 @@ const delivery = Deliveries.layer.pipe(
   )
 )
 
-/** The values and credentials that Runs receive. */
+/** Layers of the services that collect the values and credentials of Runs. */
 export const inputs = Layer.mergeAll(StoredCommits.layer, delivery).pipe(Layer.provideMerge(connections))

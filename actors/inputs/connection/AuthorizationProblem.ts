@@ -9,7 +9,10 @@ export const startAgain = "No Connection was made or changed. Start again from t
 
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
-/** The reason why a caller may not complete an authorization: only the person who began it may, in the same session. */
+/**
+ * Returns the reason why a caller may not complete an authorization. Only the person who began it may complete it, in the same
+ * session.
+ */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,
   by: { readonly subject: string | undefined; readonly sessionId: string }
@@ -23,15 +26,15 @@ export const answererProblem = (
       })
 
 /**
- * The reason why a response that arrived at `helperId` does not come from the server of the request, according to the operator's
- * current declaration.
+ * Returns the reason why a response at `helperId` does not come from the server to which the request was sent, according to the
+ * operator's current configuration.
  */
 export const serverProblem = (
   open: Pick<BegunAuthorization, "helperId" | "issuer">,
   helperId: string,
   { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
 ): ApiError | undefined => {
-  // Every helper has its own redirect URI: a response at a different URI comes from another server.
+  // Every helper has its own redirect URI, so a response at a different URI comes from another server.
   if (open.helperId !== helperId) {
     return refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -40,7 +43,7 @@ export const serverProblem = (
     : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
 }
 
-/** The reason why the person may no longer complete the authorization. */
+/** Returns the reason why the person may no longer complete the authorization. */
 export const authorityProblem = (facts: {
   readonly isSessionOpen: boolean
   readonly isManager: boolean
@@ -49,7 +52,7 @@ export const authorityProblem = (facts: {
   return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
 }
 
-/** The Connection that receives new tokens, with its previous authorization. */
+/** The Connection that gets new tokens, and its previous authorization. */
 export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
   const former = row === undefined ? undefined : oauthOf(row)
   return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
@@ -57,18 +60,18 @@ export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(r
     : { row, former }
 }
 
-/** The earlier of two optional times. */
+/** Returns the earliest of several optional times. */
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
-/** A Connection whose token cannot be renewed expires with it. */
+/** A Connection whose token cannot be renewed expires together with the token. */
 const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
 
 /** The expiry of a new Connection. */
 export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
   earliest(expiresAt, endOf(oauth))
 
-/** The expiry of a Connection with new tokens. An expiry derived from the old token is replaced. */
+/** The expiry of a Connection after it gets new tokens. Replaces an expiry that was derived from the old token. */
 export const nextExpiry = (
   { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
   row: Pick<ConnectionRow, "expires_at">,

@@ -65,7 +65,7 @@ const checkProvided = Effect.fnUntraced(function* (
   return yield* failedPrecondition(notProvided(providedBy))
 })
 
-/** Serves the Connection actors, which create, verify and revoke one credential holder. */
+/** The Connection actors. Each creates, verifies and revokes one Connection. */
 export const layer = serve(ConnectionCommands, {
   Create: Effect.fnUntraced(function* (id, { context, request }) {
     yield* checkConnection(request, yield* GitPolicy)
@@ -105,9 +105,9 @@ export const layer = serve(ConnectionCommands, {
       const problem = yield* renewTokens(id)
       if (problem !== undefined) return yield* failedPrecondition(problem)
     }
-    // Not the Connection's fault: it works again once the operator restores the credentials.
+    // The Connection itself has no fault. It works again once the operator makes the credentials available.
     yield* checkProvided(row.workspace_id, providedOf(row))
-    // Opening it proves that the vault still has the key and that the envelope is intact and in the right place.
+    // Opening the values proves that the vault still has their key and that they have not been changed or moved.
     const fresh = yield* load(id)
     const outcome = yield* Effect.result(
       (yield* CredentialTest).test(fresh, yield* (yield* ConnectionStore).secrets(fresh))

@@ -10,7 +10,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Pending authorizations: a person was redirected to grant them and has not finished yet. */
+/** Pending authorizations: the person was redirected to the server and has not returned yet. */
 export const ConnectionAuthorizationRow = table("connection_authorizations", {
   state_hash: Schema.String,
   workspace_id: WorkspaceId,
@@ -28,7 +28,7 @@ export type ConnectionAuthorizationRow = RowOf<typeof ConnectionAuthorizationRow
 
 const validFor = retention.connectionAuthorization.after
 
-/** The purpose of the authorization: a new Connection, or new tokens for an existing one. */
+/** What the authorization is for: a new Connection, or new tokens for an existing one. */
 export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,
@@ -37,7 +37,7 @@ export const ConnectionDraft = Schema.Struct({
 })
 export type ConnectionDraft = typeof ConnectionDraft.Type
 
-/** The person, session and purpose of an authorization: all must be the same when the browser returns. */
+/** The person, session and purpose of an authorization. All must match when the browser returns. */
 export interface BegunAuthorization {
   readonly workspaceId: WorkspaceId
   readonly connectionId: ConnectionId
@@ -65,7 +65,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The single state in the response; `undefined` without a state, with several, or with a malformed state. */
+/** The state in the response; `undefined` unless there is exactly one, and it is well-formed. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -80,13 +80,13 @@ export const stateOf = (search: string): Redacted.Redacted | undefined => {
 export class ConnectionAuthorizations extends Context.Service<
   ConnectionAuthorizations,
   {
-    /** Creates state and verifier, without writing anything yet. */
+    /** Creates a state and a verifier. Writes nothing. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Valid for ten minutes and a single response. Returns the expiry. */
+    /** Begins an authorization that is valid for ten minutes and one response. Returns its expiry. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
-    /** An authorization that can still receive its response. */
+    /** An authorization that is still waiting for its response. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
-    /** Consumes it; `false` if it has already been used. */
+    /** Uses up the authorization. Returns `false` if it has already been used. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
   }
 >()("svc/actors/inputs/connection/ConnectionAuthorizations") {

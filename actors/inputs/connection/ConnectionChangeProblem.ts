@@ -7,13 +7,16 @@ import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
-/** The reason why a Connection in this status cannot be changed. */
+/** Returns the reason why a Connection in this status cannot be changed. */
 export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiError | undefined =>
   status === "revoked" || status === "unconfirmed"
     ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
     : undefined
 
-/** A helper's Connection keeps its tokens from the authorization server, and their expiry if they cannot be renewed. */
+/**
+ * Returns the reason why a helper's Connection cannot be changed this way: its tokens come from the authorization server, as does
+ * their expiry if they cannot be renewed.
+ */
 export const tokenProblem = (
   oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
   { expiresAt, files, values }: Pick<UpdateConnection, "expiresAt" | "files" | "values">
@@ -25,14 +28,14 @@ export const tokenProblem = (
     )
   }
   const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
-  // `null` requests no expiry at all.
+  // `null` removes the expiry.
   if (ends === undefined || expiresAt === undefined || (expiresAt !== null && expiresAt <= ends)) return undefined
   return invalidRequest(
     `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
   )
 }
 
-/** The values of a Connection that a pool provides are changed in the pool. */
+/** Returns the reason why a pool's Connection cannot be changed this way: its values are changed in the pool. */
 export const poolProblem = (
   row: Pick<ConnectionRow, "provided_name" | "provided_pool">,
   { files, values }: Pick<UpdateConnection, "files" | "values">
@@ -47,14 +50,14 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** A file without a variable inherits the variable of the file it replaces: people only see names. */
+/** A new file without a variable gets the variable of the file that it replaces, because people see only file names. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
     return envName === undefined ? file : { ...file, envName }
   }) ?? present
 
-/** The secrets after a change. Values that can no longer be opened are dropped. */
+/** The secrets after a change. Drops values that can no longer be decrypted. */
 export const changedSecrets = (
   { files, values }: Pick<UpdateConnection, "files" | "values">,
   present: ConnectionSecrets | undefined
@@ -63,7 +66,7 @@ export const changedSecrets = (
   files: replacedFiles(files, present?.files ?? [])
 })
 
-/** The reason why a Connection cannot be removed while these still use it. */
+/** Returns the reason why a Connection that is still used cannot be removed. */
 export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
   users.length === 0
     ? undefined
@@ -71,7 +74,7 @@ export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefin
         `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
       )
 
-/** The Runs with the Connection that a revocation stops. A running apply continues: stopping it halfway would do more harm. */
+/** The Runs that a revocation stops. A running apply continues, because stopping it halfway would do more harm. */
 export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
   running: ReadonlyArray<Run>
 ) => {

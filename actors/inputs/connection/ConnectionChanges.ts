@@ -33,15 +33,15 @@ import { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
-// Installs are coordinated above this folder.
+// The InstallPlan model is on a higher floor, so only its id is declared here.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this limit, the message contains only the number. */
+/** With more users than this, the message contains only their number. */
 const mostNamed = 10
 
 /**
- * The records that use a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it,
- * and active Runs with it. Ended Capsules and earlier configurations do not count.
+ * The users of a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it, and
+ * active Runs. Ended Capsules and earlier configurations do not count.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
@@ -65,7 +65,7 @@ const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]
-  // Several may have the same name.
+  // Names are not unique, so list each name once, with its count.
   const names = [...Map.groupBy(named, (name) => name)].map(([name, all]) =>
     all.length === 1 ? name : `${name} (${all.length} times)`
   )
@@ -102,12 +102,15 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** New values, tested, and those they replace; `undefined` if the request keeps the values, which are then not opened. */
+/**
+ * The new values after testing them, and the values that they replace. `undefined` if the request keeps the values, which are
+ * then not decrypted.
+ */
 const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: UpdateConnection) {
   if (request.values === undefined && request.files === undefined) return undefined
   const connections = yield* ConnectionStore
   const credentialTest = yield* CredentialTest
-  // Values that can no longer be opened can still be replaced, but not kept in part.
+  // Values that can no longer be decrypted can be replaced, but not kept in part.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -130,8 +133,8 @@ const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: Upd
 })
 
 /**
- * Changes a Connection in place. New values are tested before anything is written; unapplied plans with the old values are
- * voided. Returns the changed row.
+ * Changes a Connection in place. Tests new values before writing anything, and voids unapplied plans with the old values. Returns
+ * the changed row.
  */
 export const updateConnection = Effect.fnUntraced(function* (
   id: ConnectionId,
@@ -154,7 +157,7 @@ export const updateConnection = Effect.fnUntraced(function* (
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotation = yield* rotationOf(row, request)
   return yield* Effect.gen(function* () {
-    // Projects in the rule may have been removed during the test of the values.
+    // Projects in the use rule may have been removed while the values were tested.
     yield* checkUse(row.workspace_id, row.kind, request.use)
     const { displayName, expiresAt, use } = request
     const changed = yield* connections.change(row, {
@@ -185,7 +188,7 @@ export const updateConnection = Effect.fnUntraced(function* (
   }).pipe(transaction(sql))
 })
 
-/** Revokes an unused Connection. Its values are deleted; its name is kept for the history. */
+/** Removes an unused Connection. Its values are deleted; its name remains in the history. */
 export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
@@ -198,7 +201,7 @@ export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   }).pipe(transaction(sql))
 })
 
-/** The Runs that a revocation stopped, and the Runs that continue because stopping them halfway would do more harm. */
+/** The Runs that a revocation stopped, and those that continue because stopping them halfway would do more harm. */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -217,9 +220,8 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, c
 }, Effect.orDie)
 
 /**
- * Revokes a Connection immediately: its values are not used again, plans created with it are void, and Runs that change nothing
- * are stopped. A running apply continues with its values, which are stored sealed until it finishes, only so that they can be
- * redacted from its output.
+ * Revokes a Connection immediately: its values are not used again, plans made with it are void, and Runs that change nothing are
+ * stopped. A running apply continues; its values are kept sealed until it finishes, only to redact them from its output.
  */
 export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
@@ -229,7 +231,7 @@ export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // No Run has received a value from a restored, unconfirmed Connection.
+    // No Run has received a value of a restored Connection before its confirmation.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

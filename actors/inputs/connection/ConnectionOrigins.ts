@@ -11,7 +11,7 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const listed = (origins: ReadonlyArray<CredentialOrigin>) => origins.join(", ")
 
-/** The fault of the origins for a Connection of this kind. */
+/** Returns the reason why the origins are invalid for a Connection of this kind. */
 export const originsProblem = (
   kind: ConnectionKind,
   origins: ReadonlyArray<CredentialOrigin> | undefined,
@@ -32,7 +32,7 @@ export const originsProblem = (
   return undefined
 }
 
-/** True if a Connection still needs these origins confirmed; `false` if this exact set has already been confirmed. */
+/** Returns true if these origins still have to be confirmed, and false if exactly this set is already confirmed. */
 export const checkConfirmation = Effect.fnUntraced(function* (
   row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,
@@ -60,7 +60,7 @@ export const checkConfirmation = Effect.fnUntraced(function* (
 
 type GitConnection = Pick<ConnectionRow, "workspace_id" | "kind" | "origins" | "display_name">
 
-/** The reason why a Workspace may not use a Connection for the Git server of `url`; `undefined` if it may. */
+/** Returns the reason why a Workspace may not use a Connection for the Git server of `url`, or `undefined` if it may. */
 export const gitConnectionProblem = (
   row: GitConnection | undefined,
   workspaceId: WorkspaceId,
@@ -82,7 +82,10 @@ export const gitConnectionProblem = (
       }
 }
 
-/** Refuses a Connection for the Git server of `url` before anything is written. `GitCredentials` checks again for every request. */
+/**
+ * Fails if a Connection must not be used for the Git server of `url`, before anything is written. `GitCredentials` checks each
+ * request again.
+ */
 export const checkGitConnection = Effect.fnUntraced(function* (
   field: string,
   workspaceId: WorkspaceId,

@@ -12,10 +12,10 @@ import { StoredOAuth } from "./StoredOAuth.ts"
 
 /** Names of values or files, in order. */
 export const NamesJson = jsonText(Schema.Array(Schema.String))
-/** Settings of a provider, or defaults of inputs. */
+/** Provider settings, or default values of inputs. */
 export const SettingsJson = jsonText(Schema.Record(Schema.String, Schema.Json))
 export const OriginsJson = jsonText(Schema.Array(CredentialOrigin))
-/** The origins that an earlier release derived, including hosts that cannot be expressed as an origin. */
+/** Origins that an earlier release derived, including hosts that cannot be written as an origin. */
 export const ProposedOriginsJson = jsonText(Schema.Array(Schema.Json))
 export const UseJson = jsonText(ConnectionUse)
 export const OAuthJson = jsonText(StoredOAuth)
@@ -44,19 +44,19 @@ export const ConnectionRow = table(
     expires_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** The confirmed origins to which a Git Connection may be sent; null before the confirmation. */
+    /** The confirmed origins to which a Git Connection may be sent; null before they are confirmed. */
     origins: Schema.NullOr(OriginsJson),
-    /** For Git Connections that predate origins. */
+    /** For Git Connections created before origins existed. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),
     use_rule: UseJson,
     version: Schema.Int,
     removed_at: Schema.NullOr(Timestamp),
-    /** For a Connection created by an OAuth helper. See `ConnectionTokens`, which writes these columns. */
+    /** For a Connection from an OAuth helper. Written by `ConnectionTokens`. */
     oauth: Schema.NullOr(OAuthJson),
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int,
-    /** For a Connection whose values only the agents of a pool hold: both are set, and there are no sealed values. */
+    /** For a Connection whose values only a pool's agents have: both columns are set, and there are no sealed values. */
     provided_pool: Schema.NullOr(PoolName),
     provided_name: Schema.NullOr(ProvidedName)
   },
@@ -64,6 +64,6 @@ export const ConnectionRow = table(
 )
 export type ConnectionRow = RowOf<typeof ConnectionRow.columns>
 
-/** The columns for lists, without sealed values. */
+/** The columns for lists. Omits sealed values. */
 export const ListedConnection = ConnectionRow.without("sealed_values", "sealed_tokens")
 export type ListedConnection = RowOf<typeof ListedConnection.columns>

@@ -22,7 +22,7 @@ const credentialShaped =
 const keyMaterial =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|^[a-z][a-z0-9+.-]{0,30}:\/\/[^/\s:@]{1,256}:[^/\s@]{1,256}@/i
 
-/** The first place in a non-secret map that looks like a credential. */
+/** The path of the first value that looks like a credential in a map that must not contain secrets. */
 const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   if (typeof value === "string") return keyMaterial.test(value) ? path : undefined
   if (typeof value !== "object" || value === null) return undefined
@@ -35,10 +35,10 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** The checks for a new Connection or for new values of an existing one. */
+/** The fields to check in a new Connection, or in new values for an existing one. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
-/** A Git Connection serves Sources, which do not belong to any Project, and is limited by its origins. */
+/** A Git Connection is used by Sources, which belong to no Project, so its origins limit it instead. */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
   if (use.projectIds !== undefined)
@@ -129,13 +129,15 @@ const sizeProblem = ({ files = [], values = {} }: CheckedConnection): string | u
 const credentialsProblem = (request: CheckedConnection) =>
   recipeProblem(request) ?? valuesProblem(request) ?? filesProblem(request) ?? sizeProblem(request)
 
-/** Checks new values of a Connection. Fails with `invalid_request`, naming the field and never its value. */
+/** Checks new values of a Connection. Fails with `invalid_request`; the error contains the field but never its value. */
 export const checkCredentials = (request: CheckedConnection): Effect.Effect<void, ApiError> => {
   const problem = credentialsProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** Checks what the body's schema cannot express. Fails with `invalid_request`, naming the field and never its value. */
+/**
+ * Checks what the request schema cannot express. Fails with `invalid_request`; the error contains the field but never its value.
+ */
 export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape): Effect.Effect<void, ApiError> => {
   const problem =
     (request.providedBy === undefined ? credentialsProblem(request) : poolCredentialsProblem(request)) ??
@@ -144,11 +146,11 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** The default mode: the first of its recipe. */
+/** The default authentication mode of a recipe, which is its first. */
 export const defaultAuthMode = (recipeId: string): string =>
   credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
 
-/** Every Project named in a rule is in the Workspace, and the rule suits the kind of Connection. */
+/** Checks that every Project in the use rule is in the Workspace, and that the rule fits the kind of Connection. */
 export const checkUse = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId | null,
   kind: ConnectionKind,
@@ -163,7 +165,7 @@ export const checkUse = Effect.fnUntraced(function* (
   }
 })
 
-/** An expiry in the past would disable the Connection without anybody having decided to. */
+/** Refuses an expiry in the past, which would disable the Connection unintentionally. */
 export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
   if (expiresAt == null || expiresAt > (yield* now)) return
   return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")

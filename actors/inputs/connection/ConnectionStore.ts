@@ -24,11 +24,11 @@ import {
 
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
-/** The origins to which the Connection may be sent; empty before the confirmation. */
+/** The origins to which the Connection may be sent; empty until they are confirmed. */
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
-/** A host that cannot be expressed as an origin, such as one with an asterisk, is omitted, because it cannot be confirmed. */
+/** Omits hosts that cannot be written as an origin, for example with an asterisk, because they cannot be confirmed. */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
@@ -39,7 +39,7 @@ const originFields = (row: ListedConnection) => {
   return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
 }
 
-/** The secret part of a Connection: opened only to be injected into a Run or a fetch. */
+/** The secret part of a Connection. It is decrypted only to be passed to a Run or a fetch. */
 export const ConnectionSecrets = Schema.Struct({
   values: Schema.Record(Schema.String, Schema.String),
   files: Schema.Array(
@@ -49,22 +49,22 @@ export const ConnectionSecrets = Schema.Struct({
 export type ConnectionSecrets = typeof ConnectionSecrets.Type
 
 const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
-/** Encodes values for sealing: current values and those they replaced. */
+/** Encodes current or replaced values for sealing. */
 export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
-/** The rule for using it. */
+/** The rule that limits who may use the Connection and where. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
-/** `expired` is derived from the clock, since a job might be late. */
+/** Derives `expired` from the clock, because the job that expires Connections may be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
-/** True if a Connection in this status may be injected. */
+/** Returns true if a Connection with this status may be passed to Runs and fetches. */
 export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
 
-/** The remedy for a status that prevents a Connection's use. */
+/** Explains how to fix a status that prevents a Connection's use. */
 export const statusRemedy = (status: ConnectionStatus): string => {
   switch (status) {
     case "unconfirmed":
@@ -115,7 +115,7 @@ export const toConnection = (row: ListedConnection, at: string): Connection =>
     })
   })
 
-/** The fields of a new Connection. */
+/** Fields of a Connection to insert. */
 export interface NewConnection {
   readonly id: ConnectionId
   readonly workspaceId: WorkspaceId
@@ -125,7 +125,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Replaces `secrets`, which is then empty. */
+  /** Used instead of `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
   /** For Git Connections only. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
@@ -135,7 +135,7 @@ export interface NewConnection {
   readonly expiresAt?: string | undefined
 }
 
-/** Changes to a Connection. `secrets` creates its next version; `null` removes an expiry. */
+/** Changes to a Connection. `secrets` creates its next version; `null` removes the expiry. */
 export interface ConnectionChange {
   readonly displayName?: string | undefined
   readonly use?: ConnectionUse | undefined
@@ -156,33 +156,36 @@ const place = (row: { readonly id: ConnectionId; readonly workspace_id: Workspac
 })
 
 /**
- * Together with `ConnectionTokens`, the only writer of `connections`. Values and files are sealed before they are stored and
- * leave only through `secrets`.
+ * The only writer of `connections`, together with `ConnectionTokens`. Values and files are sealed before they are stored; only
+ * `secrets` returns them.
  */
 export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {
-    /** Returns the row as stored. */
+    /** Inserts the Connection and returns its row. */
     readonly insert: (connection: NewConnection) => Effect.Effect<ConnectionRow>
-    /** Removed Connections are not found. */
+    /** The Connection, unless it has been removed. */
     readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
     /**
-     * Compare-and-set over the row that the caller read. Returns the changed row; `undefined` when somebody else has changed it in
-     * the meantime. In the caller's transaction.
+     * Changes a Connection if it still equals the row that the caller read. Returns the changed row, or `undefined` if somebody
+     * else has changed it. Runs in the caller's transaction.
      */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<ConnectionRow | undefined>
-    /** Stores new token values with the same authority, without creating a new version. In the caller's transaction. */
+    /**
+     * Stores renewed tokens without creating a new version, because they grant the same authority. Runs in the caller's
+     * transaction.
+     */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
+    /** Removes the Connection and its values if it still equals `row`. `find` then no longer returns it. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /**
-     * Stores the result of a test of the values in `row`. `false`, without writing anything, if the values have been replaced or
+     * Stores the result of testing the values in `row`. Returns `false` without writing if the values have been replaced or
      * revoked in the meantime.
      */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<boolean>
-    /** Deletes the sealed values: nothing can bring them back. */
+    /** Deletes the sealed values permanently. */
     readonly revoke: (id: ConnectionId) => Effect.Effect<void>
-    /** These origins apply permanently from now on. */
+    /** Confirms these origins permanently. */
     readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
@@ -305,7 +308,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
-        // The only access to the values, regardless of any earlier status check.
+        // This is the only access to the values, so it checks the status whatever the caller checked before.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

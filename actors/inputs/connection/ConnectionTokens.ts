@@ -8,7 +8,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { ConnectionRow, OAuthFaultJson, OAuthJson } from "./ConnectionRow.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
-/** The tokens themselves. The refresh token is never given to a Run. */
+/** Access and refresh token. The refresh token is never passed to a Run. */
 export const ConnectionTokenPair = Schema.Struct({
   accessToken: Schema.String,
   refreshToken: Schema.optionalKey(Schema.String)
@@ -16,11 +16,11 @@ export const ConnectionTokenPair = Schema.Struct({
 export type ConnectionTokenPair = typeof ConnectionTokenPair.Type
 
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-/** Encodes tokens for sealing: current tokens and those they replaced. */
+/** Encodes current or replaced tokens for sealing. */
 export const encodeTokens = Schema.encodeSync(TokensJson)
 export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
-/** `undefined` for a Connection that was not created by a helper. */
+/** `undefined` for a Connection that no helper created. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
   oauth === null ? undefined : OAuthJson.read(oauth)
 
@@ -41,8 +41,8 @@ const place = (row: Pick<ConnectionRow, "id" | "workspace_id">) => ({
 })
 
 /**
- * The tokens behind the values of Connections: the only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
- * `token_generation`. The caller makes a change to both values and tokens in one transaction.
+ * Stores the tokens of Connections. The only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
+ * `token_generation`. Callers change values and tokens in one transaction.
  */
 export class ConnectionTokens extends Context.Service<
   ConnectionTokens,
@@ -54,14 +54,16 @@ export class ConnectionTokens extends Context.Service<
       tokens: Redacted.Redacted<ConnectionTokenPair>
     ) => Effect.Effect<void>
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
-    /** Records, before a renewal, that its outcome is unknown. */
+    /** Records before a renewal that its outcome is unknown. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    /** Clears that record when the renewal had no effect. */
+    /** Clears the record of a renewal that had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
-    /** Deletes the tokens, which are now useless. */
+    /** Deletes tokens that are no longer needed. */
     readonly forget: (id: ConnectionId) => Effect.Effect<void>
-    /** A revoked Connection whose tokens the authorization server may still accept, even if the Connection has been removed. */
+    /**
+     * A revoked Connection whose tokens may still be valid at the authorization server, even if the Connection has been removed.
+     */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }
 >()("svc/actors/inputs/connection/ConnectionTokens") {

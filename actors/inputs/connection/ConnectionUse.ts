@@ -5,15 +5,15 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { OpenedForRef } from "../../../schema/records/OpenedForRef.ts"
 
 /**
- * The facts that decide if a ref is reviewed. Private inputs, state and Connections are for reviewed refs: the adopted lane, the
- * Source's default, and the refs that a rule allows. The code of any other ref computes with its private data, and redaction does
- * not recognise the results, so an owner or admin has to start its plan in person.
+ * The facts that decide whether a ref is reviewed. Private inputs, states and Connections are only for reviewed refs: the adopted
+ * lane, the Source's default, and refs that a rule allows. Code of any other ref could compute values from private data that
+ * redaction does not recognise, so an owner or admin has to start its plan in person.
  */
 export interface RefAttempt {
   readonly ref: string
   /** The adopted lane and the Source's default. */
   readonly lanes: ReadonlyArray<string>
-  /** True if svc itself resolved one of those lanes to the commit. */
+  /** True if svc itself resolved one of `lanes` to the commit. */
   readonly isOfLane: boolean
   /** The refs that a rule allows. */
   readonly allowed: ReadonlyArray<string>
@@ -21,29 +21,29 @@ export interface RefAttempt {
   readonly automatic: boolean
 }
 
-/** The basis on which the ref receives private data; `undefined` if it does not. */
+/** The reason why the ref may receive private data; `undefined` if it may not. */
 export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] | undefined => {
   if (attempt.isOfLane || attempt.lanes.includes(attempt.ref)) return "lane"
   if (attempt.allowed.includes(attempt.ref)) return "rule"
   return attempt.isManager && !attempt.automatic ? "other_ref" : undefined
 }
 
-/** The properties of an intended use of a Connection that determine whether its rule allows it. */
+/** The facts about a use of a Connection that its rule evaluates. */
 export interface UseAttempt {
   /**
-   * The role of the person who started it or enabled the automation; `undefined` without such a person, or if they are no longer
-   * a member.
+   * The role of the person who started the use or enabled its automation; `undefined` if there is none or they are no longer a
+   * member.
    */
   readonly role: Role | undefined
   readonly automatic: boolean
-  /** Absent without a Project: a Git Connection serves Sources. */
+  /** Absent for a Git Connection, because Sources belong to no Project. */
   readonly projectId?: ProjectId | undefined
-  /** Has no path until a module is chosen. */
+  /** `path` is absent until a module has been chosen. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string
-  /** The default refs of a rule: the adopted lane and the Source's default. */
+  /** The refs used by a rule without refs: the adopted lane and the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
-  /** True if a snapshot of one of the default refs has the commit. */
+  /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean
 }
 
@@ -57,8 +57,9 @@ const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["m
 const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
 
 /**
- * Decides if a rule lets a Connection be used. Projects and modules restrict everybody; any other ref requires an owner or admin
- * who starts it in person, because a plan runs unreviewed code with these credentials.
+ * Decides whether a rule allows a use of a Connection. Limits on Projects and modules apply to everybody. A ref that the rule
+ * does not allow requires an owner or admin who starts the Run in person, because a plan runs unreviewed code with these
+ * credentials.
  */
 export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
   const { role } = attempt
@@ -71,7 +72,7 @@ export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision
   }
   const basis = decideRef({
     ref: attempt.ref,
-    // A rule with refs replaces the default ones.
+    // Refs in a rule replace the default refs.
     lanes: rule.refs === undefined ? attempt.defaultRefs : [],
     isOfLane: rule.refs === undefined && attempt.isOfLane,
     allowed: rule.refs ?? [],

@@ -8,13 +8,13 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** The authority to use a Connection: that of a person, or of the person who enabled the automation. */
+/** The person whose authority allows the use: the one who started it, or who enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean
 }
 
-/** The purpose and place of the use. */
+/** The purpose and site of the use. */
 export interface UseSite extends Omit<UseAttempt, "role" | "automatic"> {
   readonly workspaceId: WorkspaceId
 }
@@ -26,7 +26,7 @@ const rolesOf = ({ roles }: ConnectionUse): string => {
   return roles.includes("admin") ? "owners and admins" : nouns.owner
 }
 
-/** The reason why a rule refuses a use, as a message with the Connection, the rule and the remedy. */
+/** The message when a rule refuses a use. It contains the Connection, the rule and the remedy. */
 const refusal = (
   row: ConnectionRow,
   rule: ConnectionUse,
@@ -55,16 +55,19 @@ const refusal = (
   }
 }
 
-/** Applies the rules of Connections, with the person's current role. */
+/** Applies the use rules of Connections, with the person's current role. */
 export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
     /**
-     * The basis on which the rule permits the use. Fails with a `permission_denied` that contains the Connection, its rule and
-     * the remedy.
+     * Returns the reason why the rule allows the use. Fails with `permission_denied`; the error contains the Connection, its rule
+     * and the remedy.
      */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
-    /** True if a person is an owner or admin: values that members can set widen a rule only if an owner or admin set them. */
+    /**
+     * Returns true if the person is an owner or admin. Values that members can also set widen a rule only if an owner or admin
+     * set them.
+     */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/inputs/connection/ConnectionUses") {

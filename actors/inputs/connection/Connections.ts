@@ -8,28 +8,28 @@ import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
-/** Reads of Connections, and what people do with them beyond one command (`ConnectionCommands`). */
+/** Reads Connections, and offers operations that involve more than one Connection command (see `ConnectionCommands`). */
 export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
     readonly read: (id: ConnectionId) => Effect.Effect<Connection, ApiError>
-    /** Connections that have expired, or will within `connectionExpiryNotice`, and have not been revoked. */
+    /** Unrevoked Connections that have expired, or expire within `connectionExpiryNotice`. */
     readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
-    /** Connections that the Workspace may use, of one kind or of all. */
+    /** The Connections that the Workspace may use, of one kind or all kinds. */
     readonly list: (
       workspaceId: WorkspaceId,
       page: PageRequest,
       kind?: Connection["kind"]
     ) => Effect.Effect<Page<Connection>, ApiError>
-    /** Git Connections that Sources use but that are not sent anywhere until their origins are confirmed. */
+    /** Git Connections that Sources use, but that cannot be sent anywhere before their origins are confirmed. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
-    /** Prepares an authorization at the helper's server; returns where to send the browser. */
+    /** Starts an authorization at the helper's server. Returns the URL for the browser. */
     readonly startOAuth: (
       context: CommandContext,
       start: Omit<StartAuthorization, "renews">
     ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
-    /** Creates or renews the Connection with the authorization response. */
+    /** Creates or renews the Connection from the authorization response. */
     readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
     /** Connections whose tokens could not be renewed or revoked. */
     readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>

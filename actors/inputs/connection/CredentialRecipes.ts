@@ -12,10 +12,10 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
   secret: false
 })
 
-/** The recipe of every provider without a specific one: any environment names and files. */
+/** The recipe for providers without their own: any environment variables and files. */
 export const genericRecipeId = "generic-env"
 
-/** Setup help for known providers. A recipe is never a condition for admission: a provider without one uses `generic-env`. */
+/** Setup help for known providers. Providers without a recipe use `generic-env`, so no provider needs one. */
 export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   {
     id: genericRecipeId,
@@ -128,7 +128,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   }
 ]
 
-/** Providers that reach nothing outside the run and so need no Connection. */
+/** Providers that contact no service outside the run, so they need no Connection. */
 export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/archive",
   "hashicorp/cloudinit",
@@ -141,7 +141,7 @@ export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/tls"
 ])
 
-/** The provider argument equivalent to an environment name, if the recipe has one. */
+/** The provider arguments that correspond to environment variables, for recipes that define them. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {
   const recipe = credentialRecipes.find((candidate) => candidate.id === recipeId)
   const names: Record<string, string> = {}

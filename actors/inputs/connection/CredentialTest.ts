@@ -11,12 +11,12 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** The values do not work. The message contains no value. */
+/** The values do not work. The message contains none of them. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {
   message: Schema.String
 }) {}
 
-/** Checks the values of a Git Connection against the servers of its origins. */
+/** The credentials to test against the servers of a Git Connection's origins. */
 export const gitCredentials = (row: ConnectionRow, { values }: ConnectionSecrets): GitCredentials =>
   GitCredentials.basic(
     { username: Redacted.make(values["username"] ?? "git"), password: Redacted.make(values["token"] ?? "") },
@@ -29,11 +29,11 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run: a Git server is contacted, a provider's service is not. */
+/** Tests credentials as far as possible without a Run. It contacts Git servers, but not the services of providers. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {
-    /** Returns what was tested. */
+    /** Returns a description of what was tested. */
     readonly test: (
       row: ConnectionRow,
       secrets: Redacted.Redacted<ConnectionSecrets>

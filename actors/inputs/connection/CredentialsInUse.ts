@@ -9,7 +9,7 @@ import { ConnectionRow } from "./ConnectionRow.ts"
 import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { ConnectionId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The values that each Run received. */
+/** The Connection values that each Run received. */
 export const ConnectionHoldRow = table(
   "connection_holds",
   {
@@ -67,29 +67,29 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
 ]
 
 /**
- * The values of Connections that each Run received, and the values that a rotation has replaced since: a Run with the old values
- * may print them, so they are redacted until it finishes. The only writer of `connection_holds`, `former_connection_values` and
- * `former_connection_tokens`.
+ * Records the Connection values that each Run received, and keeps values that a rotation has replaced. A Run that received old
+ * values may print them, so they are redacted until it finishes. The only writer of `connection_holds`,
+ * `former_connection_values` and `former_connection_tokens`.
  */
 export class CredentialsInUse extends Context.Service<
   CredentialsInUse,
   {
-    /** Records that a Run receives exactly these values, in the transaction that read the row. */
+    /** Records that a Run receives exactly these values. Call it in the transaction that read the row. */
     readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
-    /** Keeps replaced values for the Runs that hold them, if any, in the transaction that replaces them. */
+    /** Keeps values that are being replaced while Runs have them. Call it in the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
-    /** Likewise keeps tokens that are about to be replaced. */
+    /** Like `keep`, for tokens. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Strings to redact: a Connection's replaced values that a Run still holds, and tokens that Runs never receive. */
+    /** Texts to redact: replaced values that a Run may still have, and tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /**
-     * Strings to redact: the values that have replaced the values of a Run. Both old and new values are redacted from everything
-     * that it publishes.
+     * Texts to redact: values that have replaced those of a Run since it started. Both old and new values are redacted from its
+     * output.
      */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** True if a Run received values that only a pool has, which svc cannot recognise in its output. */
+    /** Returns true if a Run received values that only a pool has, so svc cannot recognise them in its output. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
-    /** Deletes what Runs no longer need. */
+    /** Deletes values that no Run needs any more. */
     readonly release: Effect.Effect<void>
   }
 >()("svc/actors/inputs/connection/CredentialsInUse") {
@@ -111,7 +111,7 @@ export class CredentialsInUse extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // This includes a Run with older values: every later value is redacted from what the Run publishes.
+        // Includes Runs with older values: every later value is also redacted from their output.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
@@ -180,7 +180,7 @@ export class CredentialsInUse extends Context.Service<
             const row = yield* connections.find(id)
             if (row === undefined) return []
             const values = textsOf(Redacted.value(yield* connections.secrets(row)))
-            // For a revoked Connection, the last values are among the former ones, which include its former tokens.
+            // For a revoked Connection, its last values and tokens are among the former ones.
             return [...values, ...(yield* presentTokens(row)), ...(yield* former(id))]
           })
         )

@@ -33,7 +33,7 @@ import { oauthRefusal } from "./StartAuthorization.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The response belongs to no open authorization: it was never begun, has already been used, or has expired. */
+/** The response belongs to no open authorization: none was begun, or it has been used or has expired. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
@@ -52,7 +52,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Consumes the authorization, only for its person, session and helper. */
+/** Uses up the authorization, if the person, session and helper match. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -60,7 +60,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   if (Option.isNone(found)) return yield* nothingOpen
   const open = found.value
   const stranger = answererProblem(open, { subject: context.actor.subject, sessionId: request.sessionId })
-  // Left open: the person who began it may still return with it.
+  // Keeps the authorization open, because the person who began it may still return.
   if (stranger !== undefined) return yield* stranger
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
   const problem = serverProblem(open, request.helperId, yield* findHelper(open.helperId))
@@ -89,7 +89,7 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
     use: draft.use ?? defaultConnectionUse,
     expiresAt: firstExpiry(draft, oauth)
   })
-  // Its server has just issued the values.
+  // The server has just issued the values, so they are verified.
   yield* connections.setStatus(row, "verified")
   yield* store.put(row, oauth, tokenPair(tokens))
   return { action: "connection.create", row, data: {} }
@@ -123,7 +123,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
 })
 
 /**
- * Turns the draft into a Connection, or gives an existing Connection its new tokens, unless the authority has been lost in the
+ * Creates a Connection from the draft, or stores new tokens in an existing one. Fails if the authority has been lost in the
  * meantime.
  */
 const settle = Effect.fnUntraced(function* (
@@ -168,7 +168,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Finishes an authorization with the response that the browser delivers. Revokes its tokens if that fails. */
+/** Completes an authorization with the response from the browser. If that fails, revokes the new tokens. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

@@ -19,7 +19,7 @@ const Issuer = Address.check(
   })
 )
 
-/** Parameters of an authorization request that an operator can never set. */
+/** Authorization request parameters that operators cannot set, because svc sets them. */
 const ownParameters: ReadonlySet<string> = new Set([
   "client_id",
   "client_secret",
@@ -37,9 +37,9 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 const Client = Schema.Struct({
   id: Schema.NonEmptyString,
-  /** Defaults to a method listed in the server's metadata. */
+  /** Defaults to a method that the server's metadata lists. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
-  /** A file or an environment variable that contains the secret. A public client has neither. */
+  /** A file or environment variable with the client secret. A public client has none. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
   secretEnv: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)))
 }).check(
@@ -48,41 +48,41 @@ const Client = Schema.Struct({
   )
 )
 
-/** The result of the tokens: a Connection that follows a recipe. */
+/** The Connection to create from the tokens, with the recipe it follows. */
 const MadeConnection = Schema.Struct({
   provider: Schema.NonEmptyString,
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String),
   authMode: Schema.optionalKey(Schema.String),
-  /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
+  /** Where to put the access token: an environment variable, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Additional values, which are the same for everybody and not secret. */
+  /** Additional values that are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })
 
-/** An OAuth helper as declared in the operator's policy file. */
+/** An OAuth helper, as declared in the operator's policy file. */
 export const OAuthHelperDeclaration = Schema.Struct({
   id: OAuthHelperId,
   displayName: displayText(80),
   issuer: Issuer,
-  /** The metadata that the issuer publishes: RFC 8414, or OpenID Connect Discovery. */
+  /** The kind of metadata that the issuer publishes: RFC 8414 or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
-  /** Used instead of metadata. */
+  /** Endpoints, for a server without metadata. */
   endpoints: Schema.optionalKey(
     Schema.Struct({
       authorization: Address,
       token: Address,
       revocation: Schema.optionalKey(Address),
-      /** The server adds `iss` to its responses (RFC 9207). */
+      /** True if the server adds `iss` to its responses (RFC 9207). */
       issInResponse: Schema.optionalKey(Schema.Boolean)
     })
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** `sent`: the server's metadata does not list PKCE; a challenge is sent anyway. */
+  /** With `sent`, the server's metadata need not list PKCE; a challenge is sent anyway. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
-  /** Additional authorization request parameters. */
+  /** Additional parameters for the authorization request. */
   parameters: Schema.optionalKey(
     Schema.Record(
       Schema.String.check(

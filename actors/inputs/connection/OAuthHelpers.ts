@@ -3,19 +3,19 @@ import type { AuthorizationServer } from "../../../runner/oauth/AuthorizationSer
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { OAuthHelper } from "../../../schema/records/OAuthHelper.ts"
 
-/** A helper as the operator declared it, with its identity at the authorization server. */
+/** A helper from the operator's policy, and its client at the authorization server. */
 export interface DeclaredHelper {
   readonly helper: OAuthHelper
   readonly server: AuthorizationServer
-  /** Additional parameters that this server expects in an authorization request. */
+  /** Additional parameters for the authorization request. */
   readonly parameters: Readonly<Record<string, string>>
-  /** The value of the recipe that the access token becomes. */
+  /** The recipe value that receives the access token. */
   readonly accessTokenName: string
-  /** Additional values of the recipe, the same for everybody. */
+  /** Additional recipe values, the same for everybody. */
   readonly values: Readonly<Record<string, string>>
 }
 
-/** The helpers of this installation; empty if the operator has declared none. */
+/** The helpers of this installation; empty if the operator declares none. */
 export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>(
   "svc/actors/inputs/connection/OAuthHelpers",
   {
@@ -23,13 +23,13 @@ export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>(
   }
 )
 
-/** The values of a Connection that the helper creates. */
+/** The values of a Connection from this helper. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
   ...values,
   [accessTokenName]: Redacted.value(accessToken)
 })
 
-/** Fails with `capability_not_available` when no helper is declared, and with `not_found` for an unknown helper. */
+/** Fails with `capability_not_available` if no helper is declared, and with `not_found` for an unknown helper. */
 export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
   const helpers = yield* OAuthHelpers
   if (helpers.length === 0) {

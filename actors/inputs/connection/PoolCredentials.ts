@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 
-/** The pool's credentials for a Connection; `undefined` if the control plane has its values. */
+/** The pool's credentials that a Connection uses; `undefined` if svc itself stores its values. */
 export const providedOf = ({
   provided_name: name,
   provided_pool: pool
@@ -16,10 +16,7 @@ export const providedOf = ({
 
 type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
 
-/**
- * The reason why a new Connection cannot use credentials of a pool. Anything that needs a value on the control plane is refused
- * with the reason.
- */
+/** Returns the reason why a new Connection cannot use a pool's credentials, for example because svc itself would need a value. */
 export const poolCredentialsProblem = ({
   authMode,
   files = [],
@@ -44,7 +41,7 @@ export const poolCredentialsProblem = ({
     : undefined
 }
 
-/** True if the operator lets a Workspace use a pool's credentials. */
+/** Returns true if the operator allows a Workspace to use a pool's credentials. */
 export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceId | null, { name, pool }: ProvidedBy) {
   const sql = yield* SqlClient.SqlClient
   const found = yield* Effect.orDie(sql`SELECT 1 AS one FROM agent_pool_provisions v
@@ -54,6 +51,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** A pool that does not exist gets the same response: which pools exist is not public. */
+/** The same message for a pool that does not exist, because which pools exist is not public. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

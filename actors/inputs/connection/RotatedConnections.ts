@@ -7,17 +7,19 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** The reason why a Connection differs from the Connection of the plan; a removed Connection is reported elsewhere. */
+/**
+ * Returns the reason why a Connection no longer matches the one that the plan used. Removed Connections are reported elsewhere.
+ */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined
 ): string | undefined => {
   if (row?.status === "revoked") return connectionRevoked
-  // A plan without a recorded version was created with the first version.
+  // A plan without a recorded version used the first version.
   return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
 }
 
-/** The reason why a plan has lost its credentials; `undefined` if it has not. */
+/** Returns the reason why a plan's credentials are no longer current, or `undefined` if they are. */
 export const rotatedSince = Effect.fn("rotatedSince")(function* (
   resolutions: ReadonlyArray<ProviderResolution> | undefined
 ) {

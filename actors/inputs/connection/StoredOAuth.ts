@@ -4,7 +4,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 
 const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
 
-/** The non-secret part of an authorization. */
+/** The public part of an authorization. */
 export const StoredOAuth = Schema.Struct({
   helperId,
   scopes,
@@ -12,7 +12,7 @@ export const StoredOAuth = Schema.Struct({
   accessTokenExpiresAt,
   grantedAt,
   issuer: Schema.String,
-  /** Start time of a renewal whose outcome was never recorded: it is unknown whether the old refresh token still works. */
+  /** Start of a renewal whose outcome was not recorded. The old refresh token may no longer work. */
   renewingSince: Schema.optionalKey(Timestamp)
 })
 export type StoredOAuth = typeof StoredOAuth.Type

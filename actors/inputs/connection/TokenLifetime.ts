@@ -3,18 +3,16 @@ import type { GrantedTokens } from "../../../runner/oauth/AuthorizationServer.ts
 import type { StoredOAuth } from "./StoredOAuth.ts"
 import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
-/** For a server that issues a refresh token without the lifetime of the access token. */
+/** Assumed lifetime of an access token if the server issues a refresh token but no lifetime. */
 const assumedLifetime = Duration.hours(1)
-/**
- * A Run should not outlive its token: a token that has less than this left, or less than half of its lifetime, is renewed first.
- */
+/** A Run should not outlive its token. A token is renewed first if less than this, or less than half of its lifetime, remains. */
 const longestNotice = Duration.minutes(30)
-/** A token with less time left than this is useless. */
+/** A token with less time left than this is not used. */
 const shortestUse = Duration.minutes(1)
 
 const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
 
-/** Metadata recorded about new tokens, without the tokens themselves. */
+/** The metadata to record about new tokens. Contains no token. */
 export const storedOAuth = (
   {
     helper,
@@ -44,13 +42,13 @@ export const storedOAuth = (
 
 const remaining = (expiresAt: string, at: string) => Date.parse(expiresAt) - Date.parse(at)
 
-/** True if the access token should be renewed before a Run receives it. */
+/** Returns true if the access token should be renewed before a Run receives it. */
 export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOAuth, at: string): boolean => {
   if (!refreshable || accessTokenExpiresAt === undefined) return false
   const half = remaining(accessTokenExpiresAt, grantedAt) / 2
   return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
 }
 
-/** True if the access token is valid for a while without renewal. */
+/** Returns true if the access token remains valid long enough without renewal. */
 export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
   accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

@@ -25,7 +25,7 @@ import {
 } from "./TokenRenewalDecision.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** Stores the new tokens, unless the Connection was revoked or changed while the request was in progress. */
+/** Stores the new tokens, unless the Connection was revoked or changed during the request. */
 const takeOver = Effect.fnUntraced(function* (
   id: ConnectionId,
   asked: ConnectionRow,
@@ -48,15 +48,14 @@ const takeOver = Effect.fnUntraced(function* (
 })
 
 /**
- * Renews the access token of a Connection when it is about to expire. Returns the reason why the Connection cannot be used, or
- * `undefined`.
+ * Renews the access token of a Connection shortly before it expires. Returns the reason why the Connection cannot be used, or
+ * `undefined`. The mailbox handles commands one at a time, so a second renewal finds the new tokens.
  *
- * Only one renewal is in progress at a time, because the mailbox handles commands sequentially; the second command finds new
- * tokens. The start of a renewal is recorded before the request. If this process dies between the server's response and the
- * commit, the new tokens are lost; the next renewal tries the old refresh token again. A server that does not rotate refresh
- * tokens, or has a grace period, accepts it; a server that rotates them treats it as a replay and revokes the whole grant,
- * including the lost tokens, and a person has to connect again. While a server is unreachable, the current access token is used
- * until it expires.
+ * The start of a renewal is recorded before the request. If this process dies between the server's response and the commit, the
+ * new tokens are lost, and the next renewal tries the old refresh token again. Servers that do not rotate refresh tokens, or have
+ * a grace period, accept it. Other servers treat it as a replay and revoke the whole grant, and a person has to connect again.
+ *
+ * While the server is unreachable, the current access token is used until it expires.
  */
 export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient

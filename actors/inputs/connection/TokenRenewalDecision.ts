@@ -9,10 +9,10 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** The action for the access token of a Connection before its use. */
+/** What to do about a Connection's access token before it is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
-  /** Only a person can retry, by connecting it again. */
+  /** Only a person can fix this, by connecting again. */
   | { readonly kind: "refused"; readonly why: string | undefined }
   | { readonly kind: "renew"; readonly row: Row; readonly oauth: StoredOAuth }
 
@@ -23,12 +23,12 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   const oauth = row === undefined ? undefined : oauthOf(row)
   if (row === undefined || oauth === undefined) return { kind: "none" }
   if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
-  // Other problems with the Connection are reported at its use.
+  // Other problems of the Connection are reported when it is used.
   if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
 
-/** The helper and the refresh token for a renewal; none if the operator no longer declares the helper for that server. */
+/** The helper and refresh token for a renewal; none if the operator no longer declares the helper for that server. */
 export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
   { issuer }: Pick<StoredOAuth, "issuer">,
   tokens: Redacted.Redacted<ConnectionTokenPair> | undefined,
@@ -40,10 +40,10 @@ export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelp
     : { declared, refreshToken: Redacted.make(refreshToken) }
 }
 
-/** The result of a failed renewal. */
+/** The consequences of a failed renewal. */
 export interface RenewalSetback {
   readonly message: string
-  /** The authorization itself is no longer valid. */
+  /** The authorization is no longer valid. */
   readonly isLasting: boolean
   /** The server did nothing, so the old refresh token is still valid. */
   readonly hadNoEffect: boolean
@@ -55,7 +55,7 @@ export const renewalSetback = (
   { error, message, reason }: Pick<OAuthFailure, "error" | "message" | "reason">
 ): RenewalSetback => {
   const name = JSON.stringify(displayName)
-  // After a lost response, it is unknown whether the refresh token still works.
+  // If the response was lost, the refresh token may no longer work.
   const hadNoEffect = reason !== "unanswered" && reason !== "invalid"
   if (error !== "invalid_grant") {
     const why = `The access token of the Connection ${name} could not be renewed: ${message}`
@@ -69,17 +69,20 @@ export const renewalSetback = (
   return { message: why, isLasting: true, hadNoEffect }
 }
 
-/** While a server is unreachable, the current access token is used until it expires. */
+/**
+ * Returns true if a failed renewal prevents the Connection's use. While the server is unreachable, the current access token is
+ * used until it expires.
+ */
 export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): boolean =>
   isLasting || !stillServes(oauth, at)
 
 type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 
-/** True if the tokens were requested for this version of the Connection. */
+/** Returns true if the tokens were requested for this version of the Connection. */
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 
-/** A server that does not rotate refresh tokens returns none on renewal (RFC 6749 6): the old one remains in use. */
+/** The refresh token after a renewal. If the server returns none, the old one remains in use (RFC 6749, section 6). */
 export const refreshTokenAfter = (
   given: Redacted.Redacted | undefined,
   { refreshToken }: { readonly refreshToken?: string | undefined }

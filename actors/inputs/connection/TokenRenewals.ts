@@ -4,16 +4,16 @@ import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
-/** Keeps the tokens of Connections in sync with their authorization servers. */
+/** Renews and revokes tokens of Connections at their authorization servers. */
 export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews access tokens that are about to expire, before a Run receives them. Returns the reasons why Connections cannot be
-     * used, by id. Never call it within a transaction, because it contacts a server.
+     * Renews access tokens that expire soon, before a Run receives them. Returns the reasons why Connections cannot be used, by
+     * id. Never call it in a transaction, because it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Revokes the tokens of ended Connections at their servers, where this has not yet succeeded. */
+    /** Revokes the tokens of ended Connections at their servers, until that succeeds. */
     readonly revokeEnded: Effect.Effect<void>
   }
 >()("svc/actors/inputs/connection/TokenRenewals") {
@@ -36,7 +36,7 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          // An unreadable Connection must not prevent the revocation of the others.
+          // A Connection that cannot be read must not prevent the other revocations.
           yield* Effect.forEach(
             ended,
             ({ id }) =>

@@ -11,7 +11,7 @@ import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { type ConnectionTokenPair, ConnectionTokens, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 
-/** The retry intervals after a failure, and when to give up. */
+/** Delay between retries, and the time after which svc gives up. */
 const retryAfter = Duration.hours(1)
 const givenUpAfter = retention.tokenRevocation.after
 
@@ -19,7 +19,7 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // With the refresh token, most servers revoke the whole grant; if only the access token were revoked, it could be renewed.
+  // Most servers revoke the whole grant with the refresh token. Revoking only the access token would allow its renewal.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }
@@ -27,8 +27,8 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 })
 
 /**
- * Revokes the tokens of an ended Connection at the authorization server. They are stored sealed until it accepts, or for a week:
- * a failure is shown and retried at intervals, even after a restart.
+ * Revokes the tokens of an ended Connection at the authorization server. They are kept sealed until the server accepts the
+ * revocation, for at most a week. A failure is shown, and retried even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import type { EndpointValues } from "./Endpoints.ts"
 import type { SecretShape } from "./GeneratedSecrets.ts"
 import type { IdentityValues } from "./IdentityCapability.ts"
 
-/** The requirements of a configuration, resolved. */
+/** The resolved requirements of a configuration. */
 export interface DeliveredValues {
   readonly endpoint?: EndpointValues | undefined
   readonly identity?: IdentityValues | undefined
@@ -22,7 +22,7 @@ export const isDelivering = (requirement: CompiledRequirement): requirement is D
 
 export const targetOf = ({ lane, name }: Delivering["deliveries"][number]): string => `${lane}:${name}`
 
-/** The secrets that a configuration requires: one per target, so that no two targets share a secret. */
+/** The secrets that a configuration requires, one per target. Two targets never share a secret. */
 export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<SecretShape> =>
   requires.flatMap((requirement) =>
     requirement.kind === "secret.generated"
@@ -34,7 +34,7 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
-/** The variables in which a module requests the secret for introspecting the tokens of the Capsule's client. */
+/** Variables with which a module receives the secret for introspecting tokens of the Capsule's client. */
 const introspectionTargets: ReadonlyArray<string> = [
   "variable:oidc_introspection_secret",
   "binding:OIDC_INTROSPECTION_SECRET"
@@ -59,7 +59,7 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
-/** The variables that the service fills in for a configuration, with their required types. */
+/** The variables that svc fills in for a configuration, with the types they need. */
 export const deliveryTargets = (
   requires: ReadonlyArray<CompiledRequirement>
 ): ReadonlyMap<string, DeclaredVariable["type"]> =>
@@ -73,7 +73,7 @@ export const deliveryTargets = (
       )
   )
 
-/** The module has a variable of the right type for the delivery. */
+/** Checks that the module declares the variable with the right type. */
 export const checkTarget = (
   name: string,
   type: DeclaredVariable["type"],
@@ -87,8 +87,8 @@ export const checkTarget = (
       )
 
 /**
- * The variables with their resolved values: one per delivery, and `env` for all runtime bindings. Generated secrets are sensitive
- * whatever the module declares.
+ * The delivered variables with their values: one per delivery, and `env` for all runtime bindings. Generated secrets are
+ * sensitive even if the module does not declare them so.
  */
 export const deliveredVariables = (
   requires: ReadonlyArray<CompiledRequirement>,

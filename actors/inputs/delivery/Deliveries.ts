@@ -14,7 +14,7 @@ import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 
-/** A Capsule with the configuration under which a Run was created. */
+/** A Capsule, and the configuration of its Run. */
 export interface DeliverySubject {
   readonly capsule: GuardedCapsuleRow
   readonly requires: ReadonlyArray<CompiledRequirement>
@@ -22,7 +22,7 @@ export interface DeliverySubject {
   readonly variables: ReadonlyArray<DeclaredVariable>
 }
 
-/** The values for a Run. `resolved` is stored with the plan once the plan is reviewable. */
+/** The values for a Run. `resolved` is stored with the plan when the plan is ready for review. */
 export interface PlannedDeliveries {
   readonly variables: ReadonlyMap<string, RunVariable>
   readonly resolved: ResolvedDeliveries
@@ -34,24 +34,21 @@ const drift = refused(
 )
 
 /**
- * Delivers what a configuration requires from the host: resolved at plan time, pinned in the plan's private sidecar, and compared
- * again before the apply's tool starts. Anything missing, ambiguous or different fails closed.
+ * Delivers what a configuration requires from the host. Values are resolved for the plan, pinned in the plan's private sidecar,
+ * and compared again before the apply's tool starts. Anything missing, ambiguous or different is an error.
  */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
-    /**
-     * Called before a plan or drift check: returns the variables that the host fills in. A destroy uses the variables of the last
-     * apply.
-     */
+    /** Resolves the variables that the host fills in, before a plan or drift check. A destroy uses those of the last apply. */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
-    /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
+    /** Resolves consumed Interfaces and pins everything, in the transaction that makes the plan ready for review. */
     readonly pin: (
       run: RunRow,
       subject: Pick<DeliverySubject, "capsule" | "requires">,
       resolved: ResolvedDeliveries
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Called before an apply's tool starts. Returns the variables that the plan received. */
+    /** Checks the plan's deliveries before an apply's tool starts, and returns its variables. */
     readonly verify: (
       run: RunRow,
       subject: DeliverySubject
@@ -59,13 +56,13 @@ export class Deliveries extends Context.Service<
     /** The values of the last apply. Creates nothing, so it fails after a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * Runs in the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not
-     * take effect, since a completed apply is never undone because of that.
+     * Activates pinned deliveries in the transaction that settles a successful apply. Returns the deliveries that could not be
+     * activated, because a completed apply is never undone.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
-    /** Runs in the transaction that settles a terminal destroy. */
+    /** Ends all deliveries in the transaction that settles a destroy. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values remain sealed. */
+    /** Like `destroyed`, in the transaction that releases a Capsule, but keeps generated secrets sealed. */
     readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/Deliveries") {
@@ -134,8 +131,8 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The secrets of the last apply may differ from the configuration's current requirements; the current module receives its
-    // own.
+    // The last apply may have used other secrets than the configuration requires now. The current module gets those that it
+    // requires.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)
@@ -151,7 +148,7 @@ const make = Effect.gen(function* () {
     yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
   })
 
-  /** Checks everything that can change between review and apply. */
+  /** Checks everything that may have changed between review and apply. */
   const reverify = Effect.fnUntraced(function* (planRunId: RunId, subject: DeliverySubject, pinned: PinnedDeliveries) {
     const { capsule, requires } = subject
     if (pinned.endpoint !== undefined) {

@@ -2,10 +2,7 @@ import { Array as Arr, Context, Result, Schema } from "effect"
 import { CallbackPath } from "../../../schema/manifest/RequirementDeclaration.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
-/**
- * An https URL in its canonical spelling, without credentials, query or fragment; an origin is written without its trailing
- * slash.
- */
+/** Returns true for an https URL in canonical form, without credentials, query or fragment. An origin has no trailing slash. */
 const isEndpointUrl = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.protocol !== "https:" || url.username !== "" || url.password !== "") return false
@@ -20,14 +17,12 @@ const plainText = Schema.String.check(
 )
 
 /**
- * The operator's assignment of an address to one Capsule. Every name is written out, because the service neither invents
- * hostnames nor fills in templates.
+ * Assigns an endpoint to one Capsule. All names are explicit, because svc neither invents hostnames nor expands templates.
  *
- * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with that name and environment
+ * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with the same name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that request them
- * - `postLogoutPaths`: paths to which people may return after signing out of the Capsule's application, in addition to `url`
- *   itself
+ * - `postLogoutPaths`: additional paths to which people may return after signing out of the Capsule's application
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -47,15 +42,18 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * The Capsules to which the operator assigns an address. Empty by default, in which case a module that needs an address cannot be
- * planned. Read at the point of use, since a reload changes it.
+ * The endpoints that the operator assigns. Empty by default, and modules that need an endpoint can then not be planned. Read on
+ * each use, because a reload can change it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/inputs/delivery/EndpointPolicy",
   { defaultValue: () => ({ endpoints: [] }) }
 )
 
-/** A Capsule in the form of assignments. `homonyms`: existing Capsules with the same name and environment in other Projects. */
+/**
+ * The names that identify a Capsule in assignments. `homonyms`: existing Capsules with the same name and environment in other
+ * Projects.
+ */
 export interface EndpointOwner {
   readonly workspace: string
   readonly project: string
@@ -64,7 +62,7 @@ export interface EndpointOwner {
   readonly homonyms: number
 }
 
-/** The Capsule's only assignment. A missing assignment or an ambiguous policy is refused. */
+/** Returns the Capsule's only assignment. Fails if there is none, or if the policy is ambiguous. */
 export const assignedEndpoint = (
   endpoints: ReadonlyArray<EndpointAssignment>,
   owner: EndpointOwner

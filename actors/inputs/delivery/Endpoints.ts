@@ -6,21 +6,21 @@ import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The values that an `http.endpoint` requirement can deliver, by slot. */
+/** The values of an `http.endpoint` requirement, by slot. */
 export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
-  /** Only for an identity: no slot delivers them. */
+  /** For an identity only; no slot delivers it. */
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
-/** The key for looking up an assignment. */
+/** The columns needed to look up an assignment. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
 const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })
 
-/** Looks up what the operator has assigned. */
+/** Looks up the endpoints that the operator has assigned. */
 export class Endpoints extends Context.Service<
   Endpoints,
   { readonly resolve: (capsule: EndpointOwner) => Effect.Effect<EndpointValues, DeliveryRefused> }

@@ -7,7 +7,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import type { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { GeneratedSecretRow } from "./RunDeliveries.ts"
 
-/** One `secret.generated` requirement: its target and its shape. */
+/** The target and shape of one `secret.generated` requirement. */
 export interface SecretShape {
   /** `variable:NAME` or `binding:NAME`. */
   readonly target: string
@@ -23,7 +23,7 @@ interface Owner {
 const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
   derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
 
-/** The place of a sealed generated secret. */
+/** The location that is authenticated with a sealed generated secret. */
 export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "generated_secrets",
   column: "sealed_value",
@@ -32,19 +32,19 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 })
 
 /**
- * Secrets that the host generates for a Capsule: random, created once per target, and the same for every later plan, whatever its
- * configuration. They leave svc only for Runs.
+ * Random secrets that svc generates for a Capsule, once per target. They are the same for every later plan, whatever its
+ * configuration. Only Runs receive them.
  */
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
-    /** The secret with that shape; created if the Capsule has none. */
+    /** Returns the secret of this shape, and creates it if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
-    /** Returns the same secret, but never creates it. */
+    /** Like `obtain`, but never creates a secret. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
-    /** Gives a new Capsule a secret that another installation generated, in the transaction that creates the Capsule. */
+    /** Stores a secret that another installation generated, in the transaction that creates the Capsule. */
     readonly keep: (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) => Effect.Effect<void>
-    /** Runs after a terminal destroy, in its transaction. */
+    /** Erases a Capsule's secrets in the transaction that settles its destroy. */
     readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/GeneratedSecrets") {
@@ -84,7 +84,7 @@ export class GeneratedSecrets extends Context.Service<
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
 
-      // The row decides: if two callers create a secret simultaneously, one value is kept, and both receive it.
+      // If two callers create a secret at the same time, one value is stored and both receive it.
       const obtain = Effect.fn("GeneratedSecrets.obtain")(
         function* (capsule: Owner, shape: SecretShape) {
           const known = yield* find(capsule, shape)

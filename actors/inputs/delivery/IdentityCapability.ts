@@ -4,7 +4,7 @@ import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { EndpointValues } from "./Endpoints.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 
-/** The four values that an `identity.oidc` requirement delivers, by slot. None is a secret. */
+/** The four values of an `identity.oidc` requirement, by slot. None is secret. */
 export type IdentityValues = IdentityDelivery
 
 const unavailable = () =>
@@ -15,29 +15,29 @@ const unavailable = () =>
     )
   )
 
-/** The functions that delivering `identity.oidc` requires from an OpenID issuer. */
+/** The operations of an OpenID issuer that delivering `identity.oidc` requires. */
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {
-    /** At plan time, derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
+    /** Derives the values from the endpoint, and pins them to the plan. Registers nothing. */
     readonly pin: (
       planRunId: RunId,
       capsuleId: CapsuleId,
       endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Checks that nothing pinned has changed, before the tool of the final apply starts. */
+    /** Checks before the tool of the apply starts that nothing pinned has changed. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
-    /** Part of settling a successful final apply, in its transaction; repeatable. */
+    /** Registers the identity in the transaction that settles a successful apply. Can be repeated. */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret: Redacted.Redacted | undefined
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Part of a terminal destroy, in its transaction; repeatable. */
+    /** Retires the identity in the transaction that settles a destroy. Can be repeated. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/IdentityCapability") {
-  /** A service without an issuer: everything that needs an identity fails before it runs. */
+  /** For an installation without an issuer: everything that needs an identity fails before it runs. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,
     check: unavailable,
@@ -45,7 +45,7 @@ export class IdentityCapability extends Context.Service<
     retire: () => Effect.void
   })
 
-  /** The issuer of this process if the composition includes one, otherwise none. */
+  /** Uses the issuer of this process, if there is one. */
   static readonly layer = Layer.unwrap(
     Effect.map(
       Effect.serviceOption(CapsuleClients),

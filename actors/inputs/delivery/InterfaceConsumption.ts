@@ -23,28 +23,31 @@ const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<C
   requires.filter((requirement) => requirement.kind === "interface.consume")
 
 /**
- * Resolves `interface.consume`: after the plan, to exactly one Resolved Interface of the Capsule's own Workspace, with the
- * narrowest binding that suffices. The binding is pending while the plan is reviewed, and ready once it is applied: an unapproved
- * plan grants nothing.
+ * Resolves `interface.consume` after the plan, to exactly one resolved Interface of the same Workspace, with the minimal binding.
+ * The binding is pending during the review and becomes ready when the plan is applied, so an unapproved plan grants nothing.
  */
 export class InterfaceConsumption extends Context.Service<
   InterfaceConsumption,
   {
-    /** Runs in the transaction that makes the plan reviewable. */
+    /** Resolves the consumed Interfaces in the transaction that makes the plan ready for review. */
     readonly resolve: (
       run: RunRow,
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
-    /** Before the apply's tool starts: the same Interfaces, still unambiguous, through bindings that are still valid. */
+    /**
+     * Checks before the apply's tool starts that the Interfaces are the same and unambiguous, and that their bindings are valid.
+     */
     readonly check: (
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>,
       consumed: ReadonlyArray<ConsumedInterface>
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Runs in the transaction that settles the apply. Bindings that the Capsule no longer consumes are disabled. */
+    /**
+     * Activates the bindings in the transaction that settles the apply. Disables bindings that the Capsule no longer consumes.
+     */
     readonly activate: (capsuleId: CapsuleId, consumed: ReadonlyArray<ConsumedInterface>) => Effect.Effect<void>
-    /** Runs in the transaction of a terminal destroy. */
+    /** Releases the bindings in the transaction that settles a destroy. */
     readonly release: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/InterfaceConsumption") {
@@ -76,7 +79,7 @@ export class InterfaceConsumption extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      /** The person who planned it; for an automatic plan, the person who holds the existing binding. */
+      /** The person who started the plan; for an automatic plan, the person who holds the existing binding. */
       const principalOf = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: CapsuleRow,

@@ -5,7 +5,7 @@ import { permissionsText } from "../../ledger/interface/InterfaceLedger.ts"
 import type { BindingRow } from "../../ledger/interface/InterfaceRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
-/** The result of resolving an `interface.consume` requirement in a plan. */
+/** A resolved `interface.consume` requirement of a plan. */
 export interface ConsumedInterface {
   readonly key: string
   readonly interfaceId: InterfaceId
@@ -14,7 +14,7 @@ export interface ConsumedInterface {
 
 type Requirement = Pick<ConsumedInterfaceRequirement, "key" | "delivery" | "permissions" | "interface">
 
-/** The reason why the operator's policy refuses a requirement. */
+/** Returns the reason why the operator's policy refuses a requirement. */
 export const policyProblem = (
   { delivery, key, permissions }: Requirement,
   allowedPermissions: ReadonlyArray<{ readonly permission: string; readonly delivery: string }>
@@ -29,7 +29,7 @@ export const policyProblem = (
       )
 }
 
-/** The only matching Interface in the Workspace, or the reason why there is not exactly one. */
+/** Returns the only matching Interface of the Workspace, or the reason why there is not exactly one. */
 export const soleInterface = <Row>(
   { interface: { type, version }, key }: Requirement,
   matches: ReadonlyArray<Row>
@@ -52,7 +52,7 @@ export const soleInterface = <Row>(
       )
 }
 
-/** The reason why a binding does not grant the required permissions. */
+/** Returns the reason why a binding does not grant the required permissions. */
 export const bindingProblem = (
   binding: Pick<BindingRow, "status" | "permissions" | "delivery_type">,
   { delivery, key, permissions }: Requirement
@@ -68,17 +68,17 @@ export const bindingProblem = (
       )
 }
 
-/** The plan's record of a requirement, and the facts during its apply. */
+/** A requirement as recorded in the plan, and the facts during its apply. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that currently matches; not looked up without a binding. */
+  /** The Interface that matches now. Not looked up if there is no binding. */
   readonly interfaceId: InterfaceId | undefined
   /** True if the binding belongs to an active member of the Workspace. */
   readonly isMember: boolean
 }
 
-/** The reason why an apply does not use the reviewed Interface. */
+/** Returns the reason why an apply must not use the reviewed Interface. */
 export const reviewProblem = (
   requirement: Requirement,
   { binding, interfaceId, isMember, pinned }: Reviewed
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** Bindings of a Capsule that its apply does not use and that are therefore disabled. */
+/** The bindings of a Capsule that its apply does not use, and that are therefore disabled. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

@@ -9,7 +9,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import type { PlannedSignIn } from "../../../schema/records/Run.ts"
 
-/** Secrets that svc generated for an input, sealed. */
+/** Secrets that svc generated for inputs, sealed. */
 export const GeneratedSecretRow = table("generated_secrets", {
   id: Schema.String,
   workspace_id: WorkspaceId,
@@ -22,7 +22,7 @@ export const GeneratedSecretRow = table("generated_secrets", {
 })
 export type GeneratedSecretRow = RowOf<typeof GeneratedSecretRow.columns>
 
-/** Deliveries that a plan was created with, sealed. */
+/** The deliveries with which plans were created, sealed. */
 export const RunDeliveryRow = table("run_deliveries", {
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -33,7 +33,9 @@ export const RunDeliveryRow = table("run_deliveries", {
 })
 type RunDeliveryRow = RowOf<typeof RunDeliveryRow.columns>
 
-/** The resolved requirements of a configuration before the plan. It includes only the shape of generated secrets. */
+/**
+ * The resolved requirements of a configuration, before the plan. Contains the shapes of generated secrets but not their values.
+ */
 export const ResolvedDeliveries = Schema.Struct({
   endpoint: Schema.optionalKey(
     Schema.Struct({
@@ -57,7 +59,7 @@ export const ResolvedDeliveries = Schema.Struct({
 })
 export type ResolvedDeliveries = typeof ResolvedDeliveries.Type
 
-/** The exact values and choices that a Plan Run was created with. */
+/** The exact values and choices with which a plan was created. */
 export const PinnedDeliveries = Schema.Struct({
   ...ResolvedDeliveries.fields,
   consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: InterfaceId, bindingId: InterfaceBindingId }))
@@ -79,7 +81,7 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
 
 const digestPurpose = "run-delivery-authority"
 
-/** Workspace, Capsule, epoch and the whole configuration, together with everything delivered under them. */
+/** The Workspace, Capsule, epoch and whole configuration, and everything delivered for them. */
 const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([
     planRunId,
@@ -91,18 +93,18 @@ const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: Pin
     pinned
   ])
 
-/** The private sidecars of Plan Runs: sealed, one per plan, with a keyed digest of their authority. */
+/** The private sidecars of plans: sealed, one per plan, with a keyed digest of their authority. */
 export class RunDeliveries extends Context.Service<
   RunDeliveries,
   {
-    /** Runs in the transaction that makes the plan reviewable. */
+    /** Saves the deliveries in the transaction that makes the plan ready for review. */
     readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
-    /** The deliveries of a plan, if the Capsule's authority is still the one under which the plan was created. */
+    /** The deliveries of a plan. Fails if the Capsule's authority has changed since the plan. */
     readonly verified: (
       planRunId: RunId | null,
       capsule: GuardedCapsuleRow
     ) => Effect.Effect<PinnedDeliveries | undefined>
-    /** The deliveries of the Capsule's last apply, for its destroy and its drift checks. */
+    /** The deliveries of the Capsule's last apply, for destroys and drift checks. */
     readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
 >()("svc/actors/inputs/delivery/RunDeliveries") {
@@ -177,7 +179,7 @@ export class RunDeliveries extends Context.Service<
   )
 }
 
-/** The sign-in that applying a plan registers for the Capsule's application; `undefined` without a registration. */
+/** The sign-in that an apply of the plan registers for the Capsule's application; `undefined` if it registers none. */
 export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
   endpoint === undefined || identity === undefined
     ? undefined

@@ -10,18 +10,18 @@ import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
 import { provided } from "../../base/Provided.ts"
 
-/** The subject of a fetch, and its Git Connection. */
+/** The repository to fetch, and its Git Connection. */
 export interface FetchedWith {
   readonly url: string
   readonly ref: string
   readonly authConnectionId?: ConnectionId
 }
 
-/** The authority of a fetch: a Run, or a person. */
+/** The authority for a fetch: that of a Run or of a person. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
 
 /**
- * The credentials that a Run may send to a repository, after applying every rule on the Connection's use; none without a
+ * The credentials that a Run may send to a repository, after checking every rule for the Connection's use. None without a
  * Connection.
  */
 export const makeFetchCredentials = Effect.gen(function* () {

@@ -13,15 +13,15 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * The default refs of a use rule: a Source's default counts if an owner or admin chose it, or if it is the repository's own
- * default, since members can set it too. For a Source that does not exist yet, it is the repository's own.
+ * The default refs of a use rule. Members can also set a Source's default ref, so it counts only if an owner or admin chose it or
+ * it is the repository's default. For a new Source, the default ref is the repository's.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
 
 const Shown = rowShape({ id: Schema.String })
 
-/** True if a snapshot shows that svc itself resolved one of these refs of the Source to the commit. */
+/** Returns true if a snapshot shows that svc itself resolved one of these refs of the Source to the commit. */
 export const isCommitOf = Effect.fn("isCommitOf")(function* (
   sourceId: SourceId | undefined,
   refs: ReadonlyArray<string>,
@@ -34,7 +34,7 @@ export const isCommitOf = Effect.fn("isCommitOf")(function* (
   return rows.length > 0
 })
 
-/** The purpose of sending a Git Connection. */
+/** A fetch to which a Git Connection is sent. */
 export interface GitFetch {
   readonly workspaceId: WorkspaceId
   readonly url: string
@@ -42,7 +42,7 @@ export interface GitFetch {
   readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
 }
 
-/** The authority for a sync's fetch: for schedules and webhooks, that of the person who attached the Connection. */
+/** The authority for a sync's fetch. Schedules and webhooks use the authority of the person who attached the Connection. */
 export const fetchStarter = (
   run: Pick<RunRow, "created_by" | "trigger_kind">,
   source: Pick<SourceRow, "auth_connection_by"> | undefined
@@ -51,7 +51,7 @@ export const fetchStarter = (
     ? { subject: run.created_by ?? undefined, automatic: false }
     : { subject: source?.auth_connection_by ?? undefined, automatic: true }
 
-/** Applies the rule of a Git Connection. A missing one is recorded on the Run. */
+/** Checks the use rule of a Git Connection. A missing Connection is recorded on the Run. */
 export const checkGitUse = Effect.fn("checkGitUse")(function* (
   connectionId: ConnectionId | null | undefined,
   starter: UseStarter,

@@ -13,7 +13,7 @@ import { LaneUnavailable } from "./LaneUnavailable.ts"
 import type { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 
-/** The task of a sync Run. */
+/** The parameters of a sync. */
 export const SyncSpec = Schema.Struct({
   url: Schema.String,
   ref: Schema.String,
@@ -21,18 +21,18 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** A person requested a sync of the Source, not just of one lane, so every other lane in use is checked too. */
+  /** Set if a person requested a sync of the whole Source, so that every other lane in use is checked too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
 export type SyncSpec = typeof SyncSpec.Type
 
-/** A lane's position: an existing snapshot, or a new one. */
+/** The result of fetching a lane: an existing snapshot or a new one. */
 export type FetchedLane =
   | { readonly kind: "known"; readonly snapshot: SnapshotRow }
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }
 
-/** Error codes of Runs that are also status codes in the API; everything else is `source_sync_failed`. */
+/** The error code of a Run, by error tag. The API uses the same codes; any other error is `source_sync_failed`. */
 const runErrorCode = (tag: string): string => {
   switch (tag) {
     case "GitRefAmbiguous":
@@ -63,7 +63,7 @@ const runErrorCode = (tag: string): string => {
   }
 }
 
-/** Fetches one lane for a Run; with `reuse`, a commit that already has a snapshot is not fetched again. */
+/** Fetches a lane for a Run. With `reuse`, does not fetch a commit that already has a snapshot. */
 export const makeLaneFetch = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const remote = yield* GitRemote

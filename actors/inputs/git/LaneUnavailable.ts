@@ -4,6 +4,6 @@ import { Schema } from "effect"
 export class LaneUnavailable extends Schema.TaggedError<LaneUnavailable>()("LaneUnavailable", {
   code: Schema.String,
   message: Schema.String,
-  /** The failure concerns only the request, not the lane. */
+  /** True if the failure concerns only the request, not the lane. */
   ofRequest: Schema.Boolean
 }) {}
